@@ -1,0 +1,45 @@
+# Two commands for a newcomer: `make sandbox` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH := .venv-bench
+
+.PHONY: sandbox demo test lint types contracts unit format bench mutants chaos requirements clean
+
+$(READY): requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+sandbox: $(READY)  ## start the simulated world and the bot; prints the page's address
+	$(BIN)/gpubot sandbox
+
+demo: $(READY)  ## play one journey in the sandbox and print it as a conversation
+	$(BIN)/python -m sandbox.demo
+
+test: format-check lint types contracts unit  ## all that CI runs
+
+format-check: $(READY)
+	$(BIN)/ruff format --check .
+lint: $(READY)
+	$(BIN)/ruff check .
+types: $(READY)
+	$(BIN)/mypy
+contracts: $(READY)
+	$(BIN)/lint-imports
+unit: $(READY)
+	$(BIN)/python -m pytest -q -n auto
+
+format: $(READY)  ## rewrite the files the way the checks want them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+requirements:  ## pin the newest versions with hashes, no index addresses
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/runtime.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra sandbox --extra dev -c requirements/runtime.txt pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra bench --extra sandbox -c requirements/dev.txt pyproject.toml -o requirements/bench.txt
+
+clean:
+	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,64 @@
+"""How money, rates, hours and instants are held and printed in the contracts' JSON.
+
+Inside: `Decimal` and aware UTC. In JSON: decimal strings (money at least two decimals, rates
+at most four, half up) and ISO 8601 with `Z`.
+"""
+
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, PlainSerializer
+
+_CENT = Decimal("0.01")
+_FOUR_PLACES = Decimal("0.0001")
+
+
+def cents(amount: Decimal) -> Decimal:
+    """Return the amount rounded half up to the cent."""
+    return amount.quantize(_CENT, rounding=ROUND_HALF_UP)
+
+
+def plain_text(number: Decimal) -> str:
+    """Return the number without exponent and without trailing zeros after the point."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def money_text(amount: Decimal) -> str:
+    """Return an exact amount with at least two decimals: 6877.4 is "6877.40"."""
+    text = plain_text(amount)
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction.ljust(2, '0')}"
+
+
+def rate_text(rate: Decimal) -> str:
+    """Return a rate or ratio half up to four decimals: 0.86774 is "0.8677", 47.760 "47.76"."""
+    return plain_text(rate.quantize(_FOUR_PLACES, rounding=ROUND_HALF_UP))
+
+
+def utc(instant: datetime) -> datetime:
+    """Return the same instant with tzinfo UTC. Raises ValueError when it is naive."""
+    if instant.tzinfo is None:
+        message = f"naive time {instant.isoformat()}: every time inside is aware UTC"
+        raise ValueError(message)
+    return instant.astimezone(UTC)
+
+
+def utc_text(instant: datetime) -> str:
+    """Return ISO 8601 UTC with Z: whole seconds without a fraction, which sorts by instant."""
+    moment = utc(instant)
+    spec = "seconds" if moment.microsecond == 0 else "microseconds"
+    return moment.replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+
+
+Usd = Annotated[Decimal, PlainSerializer(money_text, return_type=str, when_used="json")]
+"""An amount of US dollars, exact."""
+Rate = Annotated[Decimal, PlainSerializer(rate_text, return_type=str, when_used="json")]
+"""Dollars an hour, or a ratio; printed with at most four decimals."""
+Hours = Annotated[Decimal, PlainSerializer(rate_text, return_type=str, when_used="json")]
+"""Elapsed hours."""
+Instant = Annotated[
+    AwareDatetime, AfterValidator(utc), PlainSerializer(utc_text, return_type=str, when_used="json")
+]
+"""A moment, aware UTC."""
