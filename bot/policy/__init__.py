@@ -1,1 +1,1 @@
-"""."""
+"""The administrator's rules: who may ask, who must agree, up to how much."""
