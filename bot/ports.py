@@ -278,6 +278,9 @@ class Dues(Protocol):
     def done(self, key: str, *, at: datetime, outcome: str = "done") -> None:
         """Mark one as done; it never comes back and its key stays taken."""
 
+    def put_back(self, key: str, *, not_before: datetime) -> None:
+        """Give a claimed row back, to be claimed again at that time; a done row stays done."""
+
     def withdraw(self, subject: str, *, kinds: Collection[str] | None = None) -> int:
         """Mark the subject's rows that are not done as withdrawn; return how many."""
 

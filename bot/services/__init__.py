@@ -1,1 +1,1 @@
-"""."""
+"""Use cases: load, decide, commit, call, commit. No Slack, no SQL, no boto3."""

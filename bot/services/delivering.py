@@ -1,0 +1,137 @@
+"""Says what is in the outbox: once, late rather than never.
+
+Slack has no idempotency key. A row is committed as "in doubt" before it leaves; a post whose
+outcome is unknown is looked up by the key in its metadata before it is repeated. Whispers
+(ephemerals) can't be looked up and go at most once. Drawing a message anew is harmless.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from bot.domain.errors import DeliveryDoubtError, DeliveryError, UnknownRecordError
+from bot.domain.records import MessageRef
+from bot.ports import Clock, Messenger, Outgoing, Store
+
+LEASE = timedelta(minutes=2)
+"""Longer than any one call to Slack (30 s) with room; a dead holder's rows are free at once."""
+
+BATCH = 10
+BACK_OFF = (5, 15, 60, 300, 900)
+"""Seconds before the next attempt: Slack's outages last minutes, its rate windows one."""
+
+GIVE_UP_AFTER = 40
+"""About nine hours of trying; a person then finds the row in the log instead."""
+
+HOPELESS = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "user_not_found",
+        "invalid_blocks",
+        "msg_too_long",
+        "cannot_dm_bot",
+        "user_disabled",
+        "user_not_in_channel",
+        "restricted_action",
+        "no_permission",
+    }
+)
+"""Slack's words for messages that no repetition will deliver (docs.slack.dev, chat.postMessage)."""
+
+GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+"""The living message can't be drawn any more: it is posted anew."""
+
+
+class Log(Protocol):
+    """Where an operator reads what could not be said."""
+
+    def warning(self, event: str, **facts: object) -> object:
+        """Write one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivering:
+    """Works off the outbox."""
+
+    store: Store
+    clock: Clock
+    messenger: Messenger
+    log: Log
+
+    def step(self) -> int:
+        """Send what may leave now; return how many rows were worked on."""
+        with self.store.transaction() as tx:
+            batch = tx.outbox.claim(now=self.clock.now(), lease=LEASE, limit=BATCH)
+        for outgoing in batch:
+            self._send(outgoing)
+        return len(batch)
+
+    def _send(self, outgoing: Outgoing) -> None:
+        try:
+            ref = self._say(outgoing)
+        except DeliveryDoubtError as doubt:
+            if outgoing.announcement.kind == "whisper":
+                self._drop(outgoing, f"in doubt, not repeated: {doubt.code}")
+            else:
+                self._later(outgoing, doubt, in_doubt=True)
+        except DeliveryError as refusal:
+            if refusal.code in HOPELESS or outgoing.announcement.kind == "whisper":
+                self._drop(outgoing, refusal.code)
+            else:
+                self._later(outgoing, refusal, in_doubt=outgoing.in_doubt)
+        except UnknownRecordError as missing:
+            self._drop(outgoing, str(missing))
+        else:
+            with self.store.transaction() as tx:
+                tx.outbox.sent(outgoing.key, at=self.clock.now(), ref=ref)
+
+    def _say(self, outgoing: Outgoing) -> MessageRef | None:
+        announcement = outgoing.announcement
+        if announcement.kind == "whisper":
+            if outgoing.in_doubt:
+                raise DeliveryDoubtError("an earlier attempt may have arrived")
+            self.messenger.whisper(announcement)
+            return None
+        with self.store.reading() as tx:
+            known = tx.outbox.where(outgoing.key)
+            under = tx.outbox.where(announcement.thread) if announcement.thread else None
+        if known is None and outgoing.in_doubt:
+            known = self.messenger.find(
+                outgoing.key, announcement, under=under, since=self._since(outgoing.created_at)
+            )
+            if known is not None and announcement.kind in ("note", "digest"):
+                return known
+        if known is not None:
+            try:
+                self.messenger.update(outgoing.key, known, announcement)
+            except DeliveryError as refusal:
+                if refusal.code not in GONE:
+                    raise
+            else:
+                return known
+        return self.messenger.post(outgoing.key, announcement, under=under)
+
+    def _since(self, created_at: datetime) -> datetime:
+        return created_at - timedelta(minutes=1)
+
+    def _later(self, outgoing: Outgoing, error: DeliveryError, *, in_doubt: bool) -> None:
+        if outgoing.attempt >= GIVE_UP_AFTER:
+            self._drop(outgoing, error.code)
+            return
+        wait = BACK_OFF[min(outgoing.attempt, len(BACK_OFF)) - 1]
+        if error.retry_after_seconds is not None:
+            wait = max(1, error.retry_after_seconds)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            tx.outbox.put_back(
+                outgoing.key,
+                not_before=now + timedelta(seconds=wait),
+                in_doubt=in_doubt,
+                error=error.code,
+            )
+
+    def _drop(self, outgoing: Outgoing, why: str) -> None:
+        self.log.warning("message given up", key=outgoing.key, why=why)
+        with self.store.transaction() as tx:
+            tx.outbox.drop(outgoing.key, at=self.clock.now(), error=why)

@@ -1,0 +1,145 @@
+"""What a card shows: a reservation with everything that was decided, agreed and bought."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from bot.domain.base import Model
+from bot.domain.decision import Decision
+from bot.domain.lifecycle import LIVE_RESERVATIONS
+from bot.domain.records import Approval, Proposal, Purchase, Receipt, Reservation, Switch, gpu_id
+from bot.domain.values import Instant, Usd
+from bot.policy.configuration import Configuration
+from bot.ports import Clock, Store, Transaction
+
+Scope = Literal["mine", "team", "all"]
+PAGE = 20
+
+
+class CardView(Model):
+    """Everything a card of one reservation may show, read in one consistent view.
+
+    `budget_left` is the team's for this month after all money held and committed; None when the
+    team has no budget. `progress` says what is being done now, for people.
+    """
+
+    reservation: Reservation
+    decision: Decision | None
+    decided_at: Instant | None
+    proposal: Proposal | None
+    approvals: tuple[Approval, ...]
+    purchases: tuple[Purchase, ...]
+    receipts: tuple[Receipt, ...]
+    budget_left: Usd | None
+    switch: Switch
+    progress: str
+    seen_at: Instant
+
+
+def month_of(moment: Instant) -> tuple[Instant, Instant]:
+    """Return the half-open UTC month around the moment."""
+    first = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    after = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
+    return first, after
+
+
+def budget_left(
+    tx: Transaction, *, team: str | None, configuration: Configuration, now: Instant
+) -> Decimal | None:
+    """Return what the team may still commit this month; None when it has no limit."""
+    limit = next(
+        (entry.monthly_budget_usd for entry in configuration.teams if entry.name == team), None
+    )
+    if team is None or limit is None:
+        return None
+    since, until = month_of(now)
+    spent = sum(
+        (
+            entry.amount
+            for entry in tx.budget.entries(team=team, since=since, until=until)
+            if entry.state != "freed"
+        ),
+        Decimal(0),
+    )
+    return limit - spent
+
+
+def switch_of(tx: Transaction, configuration: Configuration) -> Switch:
+    """Return the switch in force: what an administrator said last, else the file's."""
+    said = tx.facts.get("switch")
+    return Switch(said) if said else configuration.purchasing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Views:
+    """Reads cards; changes nothing."""
+
+    store: Store
+    clock: Clock
+    configuration: Configuration
+
+    def card(self, reservation_id: int) -> CardView:
+        """Return the reservation's card with its newest proposal. Raises UnknownRecordError."""
+        with self.store.reading() as tx:
+            return self._view(tx, tx.reservations.get(reservation_id))
+
+    def proposal(self, proposal_id: int) -> CardView:
+        """Return the card of a proposal's reservation, showing that very proposal."""
+        with self.store.reading() as tx:
+            proposal = tx.proposals.get(proposal_id)
+            view = self._view(tx, tx.reservations.get(proposal.reservation_id))
+            return view.model_copy(
+                update={
+                    "proposal": proposal,
+                    "approvals": tuple(tx.proposals.given(proposal_id)),
+                }
+            )
+
+    def listing(
+        self, *, scope: Scope, user: str, before_id: int | None = None
+    ) -> tuple[CardView, ...]:
+        """Return live reservations, newest first: the person's, their teams', or all."""
+        with self.store.reading() as tx:
+            found: list[Reservation] = []
+            if scope == "team":
+                for team in self._teams_of(user):
+                    found += tx.reservations.listing(
+                        states=LIVE_RESERVATIONS, team=team, limit=PAGE, before_id=before_id
+                    )
+                found.sort(key=lambda reservation: reservation.id, reverse=True)
+            else:
+                found += tx.reservations.listing(
+                    states=LIVE_RESERVATIONS,
+                    requester=user if scope == "mine" else None,
+                    limit=PAGE,
+                    before_id=before_id,
+                )
+            return tuple(self._view(tx, reservation) for reservation in found[:PAGE])
+
+    def home(self, user: str) -> tuple[CardView, ...]:
+        """Return what a person's Home tab lists: their own live reservations."""
+        return self.listing(scope="mine", user=user)
+
+    def _teams_of(self, user: str) -> Sequence[str]:
+        return [team.name for team in self.configuration.teams if user in team.members]
+
+    def _view(self, tx: Transaction, reservation: Reservation) -> CardView:
+        record = tx.decisions.latest(reservation.id)
+        proposal = tx.proposals.current(reservation.id)
+        now = self.clock.now()
+        return CardView(
+            reservation=reservation,
+            decision=record.decision if record else None,
+            decided_at=record.decided_at if record else None,
+            proposal=proposal,
+            approvals=tuple(tx.proposals.given(proposal.id)) if proposal else (),
+            purchases=tuple(tx.purchases.of(reservation.id)),
+            receipts=tuple(tx.receipts.of(reservation.id)),
+            budget_left=budget_left(
+                tx, team=reservation.team, configuration=self.configuration, now=now
+            ),
+            switch=switch_of(tx, self.configuration),
+            progress=tx.facts.get(f"progress:{gpu_id(reservation.id)}") or "",
+            seen_at=now,
+        )
