@@ -124,10 +124,7 @@ class Digesting:
         for purchase in tx.purchases.in_state({PurchaseState.INDETERMINATE}):
             yield (
                 Strong(text=gpu_id(purchase.reservation_id)),
-                (
-                    f": it is unclear whether {dollars(purchase.fee)} was spent; the money stays held."
-                    " See "
-                ),
+                (f": it is unclear whether {dollars(purchase.fee)} was spent; it stays held. See "),
                 Code(text="gpubot ledger"),
                 ".",
             )
@@ -233,7 +230,7 @@ def _waiting(live: Sequence[Reservation]) -> Iterable[Sentence]:
             yield (
                 Strong(text=gpu_id(reservation.id)),
                 (
-                    f" {dollars(reservation.option.total_usd)} for {reservation.option.instance_count}"
-                    f" x {reservation.option.instance_type}."
+                    f" {dollars(reservation.option.total_usd)} for"
+                    f" {reservation.option.instance_count} x {reservation.option.instance_type}."
                 ),
             )

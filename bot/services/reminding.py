@@ -154,8 +154,8 @@ def _start_words(
     if receipt.kind is Kind.TRAINING_PLAN:
         ready = (
             (
-                "Have ready by then: your job or cluster definition with the plan's ARN, and the role"
-                " it runs under. I say so here the moment AWS shows it active."
+                "Have ready by then: your job or cluster definition with the plan's ARN, and the"
+                " role it runs under. I say so here the moment AWS shows it active."
             ),
         )
     return (

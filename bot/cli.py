@@ -1,0 +1,295 @@
+"""The command `gpubot`: everything that can be asked without Slack.
+
+With `--json` one JSON object goes to stdout and everything else to stderr. Exit status: 0 ok,
+2 refused, 3 asks, 64 wrong use of the command line, 78 wrong settings. Libraries are imported
+by the command that needs them: `gpubot parse` loads neither boto3 nor Slack.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from bot.domain.errors import GpuBotError, SettingsError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.domain.request import Parsed
+
+OK, REFUSED, ASKS, USAGE, SETTINGS = 0, 2, 3, 64, 78
+_STATUS = {"ok": OK, "refused": REFUSED, "ask": ASKS}
+LOCALES = ("en-US", "en-GB", "pt-BR", "pt-PT", "es-ES", "es-MX", "es-419")
+
+
+class _InstantType(click.ParamType):
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a time; write one like 2027-03-10T15:00:00Z", param, ctx)
+        if moment.tzinfo is None:
+            self.fail(f"{value!r} has no zone; end it with Z for UTC", param, ctx)
+        return moment.astimezone(UTC)
+
+
+class _ZoneType(click.ParamType):
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            ZoneInfo(str(value))
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            self.fail(f"{value!r} is not a zone; write one like Europe/Berlin", param, ctx)
+        return str(value)
+
+
+_now = click.option("--now", type=_InstantType(), help="the instant to read dates from")
+_zone = click.option("--tz", type=_ZoneType(), default="UTC", show_default=True)
+_locale = click.option("--locale", default="en-US", show_default=True, type=click.Choice(LOCALES))
+_json = click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+_config = click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="GPUBOT_CONFIG",
+    help="the administrator's file",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gpubot", message="%(prog)s %(version)s")
+def gpubot() -> None:
+    """Get GPU capacity from a sentence: once, at an agreed price."""
+
+
+@gpubot.command()
+@click.argument("text")
+@_now
+@_zone
+@_locale
+@_json
+@click.pass_context
+def parse(
+    ctx: click.Context, text: str, now: datetime | None, tz: str, locale: str, *, as_json: bool
+) -> None:
+    """Say what `/gpu TEXT` means, without doing it."""
+    from bot.catalog import packaged
+    from bot.language import parse as read
+
+    parsed = read(text, now=now or datetime.now(UTC), zone=tz, locale=locale, catalog=packaged())
+    click.echo(parsed.model_dump_json() if as_json else _meaning(parsed))
+    ctx.exit(_STATUS[parsed.status])
+
+
+@gpubot.command()
+@click.argument("text")
+@click.option("--market", type=click.Path(path_type=Path, dir_okay=False), help="a recorded market")
+@click.option("--save-market", type=click.Path(path_type=Path, dir_okay=False))
+@_now
+@_zone
+@_locale
+@_config
+@_json
+@click.pass_context
+def plan(ctx: click.Context, text: str, *, as_json: bool, **how: Any) -> None:
+    """Decide for a reserve request, from the live or a recorded market; buys nothing."""
+    from bot.planning import planned
+
+    answer = planned(text, **how)
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+    else:
+        from bot.planning import in_words
+
+        click.echo(in_words(answer))
+    ctx.exit(_STATUS[answer["status"]])
+
+
+@gpubot.command()
+def run() -> None:
+    """Start the bot (the same as `python -m bot`)."""
+    from bot.main import run as start
+
+    start()
+
+
+@gpubot.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def sandbox(ctx: click.Context, arguments: Sequence[str]) -> None:
+    """Start a simulated Slack and AWS with the real bot between them (see --help)."""
+    import subprocess
+
+    command = [sys.executable, "-m", "sandbox", *arguments]
+    try:
+        ctx.exit(subprocess.call(command))  # noqa: S603 — our own module, no shell
+    except KeyboardInterrupt:
+        ctx.exit(130)
+
+
+@gpubot.group()
+def config() -> None:
+    """Look at the administrator's file."""
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@_json
+@click.pass_context
+def check(ctx: click.Context, file: Path, *, as_json: bool) -> None:
+    """Say what is wrong with FILE, line by line, without starting."""
+    from bot.settings import problems_in
+
+    problems = problems_in(file)
+    if as_json:
+        click.echo(json.dumps({"ok": not problems, "problems": problems}))
+    elif problems:
+        for problem in problems:
+            click.echo(problem, err=True)
+    else:
+        click.echo(f"{file} is sound.")
+    ctx.exit(SETTINGS if problems else OK)
+
+
+@config.command()
+def example() -> None:
+    """Print a full file to start from."""
+    from bot.settings import EXAMPLE
+
+    click.echo(EXAMPLE, nl=False)
+
+
+@gpubot.group()
+def policy() -> None:
+    """Ask what the administrator's rules mean."""
+
+
+@policy.command()
+@click.argument("text")
+@click.option("--as", "user", required=True, help="the person who would ask, U…")
+@_config
+@_json
+@click.pass_context
+def explain(
+    ctx: click.Context, text: str, user: str, config: Path | None, *, as_json: bool
+) -> None:
+    """Say who would have to approve TEXT if USER asked for it, and why."""
+    from bot.planning import explained
+
+    answer = explained(text, user=user, config=config)
+    click.echo(json.dumps(answer) if as_json else "\n".join(answer["sentences"]))
+    ctx.exit(_STATUS[answer["status"]])
+
+
+@gpubot.command()
+@click.argument("reservation")
+@_config
+@_json
+def replay(reservation: str, config: Path | None, *, as_json: bool) -> None:
+    """Make a stored decision again, and show what today's configuration would change."""
+    from bot.desk import replayed
+
+    answer = replayed(reservation, config=config)
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+    else:
+        click.echo("\n".join(answer["sentences"]))
+
+
+@gpubot.command()
+@click.argument("action", type=click.Choice(["list", "verify"]), default="list")
+@_json
+@click.pass_context
+def ledger(ctx: click.Context, action: str, *, as_json: bool) -> None:
+    """List every intent to spend with its outcome, or verify the ledger's chain and AWS."""
+    from bot.desk import ledger_rows, ledger_verified
+
+    if action == "list":
+        rows = ledger_rows()
+        click.echo(json.dumps({"purchases": rows}) if as_json else _table(rows))
+        return
+    faults = ledger_verified()
+    if as_json:
+        click.echo(json.dumps({"ok": not faults, "faults": faults}))
+    else:
+        click.echo("\n".join(faults) if faults else "The ledger holds.")
+    ctx.exit(REFUSED if faults else OK)
+
+
+@gpubot.command()
+@_json
+@click.pass_context
+def doctor(ctx: click.Context, *, as_json: bool) -> None:
+    """Check settings, database, Slack, AWS and the purchase switch; spends nothing."""
+    from bot.desk import diagnosed
+
+    findings = diagnosed()
+    bad = any(finding["result"] not in ("ok", "note") for finding in findings)
+    if as_json:
+        click.echo(json.dumps({"ok": not bad, "findings": findings}))
+    else:
+        for finding in findings:
+            click.echo(f"{finding['result']:8} {finding['name']}: {finding['detail']}")
+        click.echo("Something needs you." if bad else "All is well.")
+    ctx.exit(REFUSED if bad else OK)
+
+
+def _meaning(parsed: Parsed) -> str:
+    if parsed.problem is not None:
+        return f"{parsed.problem.message}\nTry: /gpu {parsed.problem.hint}"
+    lines = [parsed.echo or ""]
+    for question in parsed.questions:
+        lines.append(question.question)
+        lines += [f"  - {choice.label}" for choice in question.choices]
+    return "\n".join(line for line in lines if line)
+
+
+def _table(rows: Sequence[dict[str, str]]) -> str:
+    if not rows:
+        return "Nothing was ever meant to be bought."
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    head = "  ".join(name.ljust(width) for name, width in widths.items())
+    body = ["  ".join(row[name].ljust(width) for name, width in widths.items()) for row in rows]
+    return "\n".join(line.rstrip() for line in [head, *body])
+
+
+def main() -> None:
+    """Run the command and leave with its status; a fault is one line, never a traceback."""
+    sys.exit(status_of(sys.argv[1:]))
+
+
+def status_of(arguments: Sequence[str]) -> int:
+    """Return the exit status of one command line."""
+    try:
+        answer = gpubot.main(list(arguments), prog_name="gpubot", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.ClickException as wrong:
+        wrong.show()
+        return USAGE
+    except click.Abort:
+        return 130
+    except SettingsError as wrong:
+        click.echo(f"gpubot: {wrong}", err=True)
+        return SETTINGS
+    except UserError as wrong:
+        click.echo(f"gpubot: {wrong.message}", err=True)
+        if wrong.hint:
+            click.echo(f"Try: {wrong.hint}", err=True)
+        return REFUSED
+    except GpuBotError as wrong:
+        click.echo(f"gpubot: {wrong}", err=True)
+        return REFUSED
+    return answer if isinstance(answer, int) else OK

@@ -1,0 +1,201 @@
+"""Reads the administrator's YAML into `Configuration`; every complaint names file and line.
+
+Amounts stay the text that was written (never a binary float), durations are 10m, 24h or 7d,
+`on` and `off` are words, and a key that stands twice is a fault, not the last one's win.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from bot.domain.errors import SettingsError
+from bot.domain.rules import Premiums, Rules
+from bot.policy.configuration import (
+    Account,
+    ApprovalRules,
+    BreakGlass,
+    Channels,
+    Configuration,
+    Digest,
+    Limits,
+    Team,
+    Tier,
+)
+
+EXAMPLE = (Path(__file__).parent / "example.yaml").read_text(encoding="utf-8")
+
+MODELS: tuple[type[BaseModel], ...] = (
+    Account, ApprovalRules, BreakGlass, Channels, Configuration, Digest, Limits, Premiums, Rules,
+    Team, Tier,
+)  # fmt: skip
+DURATIONS = frozenset(
+    name
+    for model in MODELS
+    for name, info in model.model_fields.items()
+    if info.annotation is timedelta or timedelta in get_args(info.annotation)
+)
+_DURATION = re.compile(r"^(\d+)(s|m|h|d|w)$")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far: the line of every place, and what is wrong already."""
+
+    lines: dict[Place, int] = field(default_factory=dict)
+    faults: list[tuple[int, str]] = field(default_factory=list)
+
+    def value(self, node: yaml.Node, place: Place) -> Any:
+        self.lines[place] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            return dict(self._pairs(node, place))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*place, at)) for at, item in enumerate(node.value)]
+        return self._scalar(node, place)
+
+    def _pairs(self, node: yaml.MappingNode, place: Place) -> Iterator[tuple[str, Any]]:
+        seen: set[str] = set()
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in seen:
+                self.faults.append(
+                    (key_node.start_mark.line + 1, f"{key} stands twice; keep one of them")
+                )
+            seen.add(key)
+            yield key, self.value(value_node, (*place, key))
+
+    def _scalar(self, node: yaml.Node, place: Place) -> Any:
+        text = str(node.value)
+        if node.tag == "tag:yaml.org,2002:null":
+            return None
+        if node.tag == "tag:yaml.org,2002:bool" and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if place and place[-1] in DURATIONS:
+            return self._duration(text, place)
+        if node.tag == "tag:yaml.org,2002:int" and text.isdecimal():
+            return int(text)
+        return text
+
+    def _duration(self, text: str, place: Place) -> str:
+        match = _DURATION.match(text)
+        if match is None:
+            self.faults.append(
+                (
+                    self.lines[place],
+                    (f"{dotted(place)} is {text!r}; write a whole number and s, m, h, d or w,"
+                    " like 30m or 24h"),
+                )
+            )
+            return "PT1H"
+        length = timedelta(**{_UNITS[match[2]]: int(match[1])})
+        return f"PT{int(length.total_seconds())}S"
+
+
+def dotted(place: Place) -> str:
+    """Return a place as people write it: approval.tiers[1].needed."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".") or "the file"
+
+
+def parse_configuration(text: str) -> tuple[Configuration | None, list[tuple[int, str]]]:
+    """Return the configuration, or None and what is wrong with it as (line, sentence)."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "it is not YAML"
+        return None, [((mark.line + 1) if mark else 1, f"this is not YAML: {problem}")]
+    if not isinstance(node, yaml.MappingNode):
+        return None, [(1, "the file holds no keys; `gpubot config example` prints a full one")]
+    reading = _Reading()
+    data = reading.value(node, ())
+    try:
+        configuration = Configuration.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        return None, sorted([*reading.faults, *_faults(error, reading.lines)])
+    return configuration, sorted([*reading.faults, *_beyond(configuration, reading.lines)])
+
+
+def problems_in(path: Path) -> list[str]:
+    """Return everything that is wrong with the file, one line each; empty when it is sound."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return [f"{path}: cannot be read ({_reason(error)}); name a YAML file in GPUBOT_CONFIG"]
+    _, faults = parse_configuration(text)
+    return [f"{path}:{line}: {fault}" for line, fault in faults]
+
+
+def read_configuration(path: Path) -> Configuration:
+    """Return the administrator's file.
+
+    Raises:
+        SettingsError: something is wrong; the line names file, line, key and what to write.
+    """
+    problems = problems_in(path)
+    if problems:
+        more = f" (and {len(problems) - 1} more: gpubot config check {path})"
+        raise SettingsError(problems[0] + (more if len(problems) > 1 else ""))
+    configuration, _ = parse_configuration(path.read_text(encoding="utf-8"))
+    if configuration is None:
+        raise SettingsError(f"{path}: changed while it was read; start again")
+    return configuration
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or "error" if isinstance(error, OSError) else "it is not UTF-8 text"
+
+
+def _faults(error: ValidationError, lines: Mapping[Place, int]) -> Iterator[tuple[int, str]]:
+    for fault in error.errors(include_url=False):
+        place = _known(tuple(fault["loc"]), lines)
+        line = lines.get(place, 1)
+        name = dotted(tuple(fault["loc"]) if fault["type"] == "missing" else place)
+        message = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            yield line, f"{name} is not a key here{_nearest(str(fault['loc'][-1]))}"
+        elif fault["type"] == "missing":
+            yield lines.get(place, 1), f"{name} is missing; add it"
+        elif fault["type"] == "string_type":
+            yield line, f"{name} must be text; write it in quotes"
+        else:
+            yield line, f"{name}: {message}"
+
+
+def _known(place: tuple[Any, ...], lines: Mapping[Place, int]) -> Place:
+    # Unions put their member's name into the place; the longest known start is what was written.
+    kept: list[str | int] = []
+    for part in place:
+        if (*kept, part) in lines:
+            kept.append(part)
+    return tuple(kept)
+
+
+def _nearest(key: str) -> str:
+    keys = sorted({name for model in MODELS for name in model.model_fields})
+    near = get_close_matches(key, keys, n=1)
+    return f"; did you mean {near[0]}?" if near else "; remove it"
+
+
+def _beyond(configuration: Configuration, lines: Mapping[Place, int]) -> Iterator[tuple[int, str]]:
+    """Yield what no single value shows: zones that do not exist."""
+    try:
+        ZoneInfo(configuration.digest.zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        yield (
+            lines.get(("digest", "zone"), 1),
+            f"digest.zone is {configuration.digest.zone!r}; write an IANA name like Europe/Berlin",
+        )

@@ -1,0 +1,109 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from bot.domain.errors import SettingsError
+from bot.domain.records import Switch
+from bot.settings.config_file import EXAMPLE, parse_configuration, problems_in, read_configuration
+
+
+def sound(text: str):
+    configuration, faults = parse_configuration(text)
+    assert faults == []
+    assert configuration is not None
+    return configuration
+
+
+def faults_of(before: str, after: str) -> list[tuple[int, str]]:
+    assert before in EXAMPLE
+    configuration, faults = parse_configuration(EXAMPLE.replace(before, after, 1))
+    assert faults
+    return faults
+
+
+def line_of(text: str) -> int:
+    return next(at for at, line in enumerate(EXAMPLE.splitlines(), 1) if text in line)
+
+
+def test_the_example_that_is_printed_is_a_sound_file() -> None:
+    configuration = sound(EXAMPLE)
+    assert configuration.approval.tiers[1].expires == timedelta(hours=4)
+    assert configuration.approval.tiers[1].up_to_usd == Decimal(10000)
+    assert configuration.purchasing is Switch.ON
+
+
+def test_an_unknown_key_names_its_line_and_the_nearest_key() -> None:
+    [(line, said)] = faults_of("needed: 1", "neded: 1")
+    assert line == line_of("needed: 1")
+    assert "neded" in said
+    assert "did you mean needed" in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("needed: 2", "needed: 3", "only 2 people"),
+        ("approvers: [U0BRUNO, U0CARLA], needed: 1", "approvers: [], needed: 1", "nobody could"),
+        ('up_to_usd: "10000"', 'up_to_usd: "100"', "must rise"),
+        ("expires: 4h", "expires: 4", "30m or 24h"),
+        ("expires: 4h", "expires: soon", "30m or 24h"),
+        ('"111122223333"', "1111", "account_id"),
+        ("zone: America/Sao_Paulo", "zone: Moon/Base", "Europe/Berlin"),
+        ("administrators: [U0DIEGO]", "administrators: []", "administrators"),
+        ("kinds: [on_demand", "kinds: [on_deman", "kinds[0]"),
+        ('daily_ceiling_usd: "50000"', "daily_ceiling_usd: lots", "daily_ceiling_usd"),
+    ],
+)
+def test_a_rule_that_cannot_hold_is_refused_with_its_name(before, after, named) -> None:
+    assert any(named in said for _, said in faults_of(before, after))
+
+
+def test_a_key_that_stands_twice_is_a_fault() -> None:
+    _, faults = parse_configuration(EXAMPLE + "\ndefault_target: ec2\n")
+    assert any("twice" in said for _, said in faults)
+
+
+def test_on_without_quotes_is_the_word_and_not_a_boolean() -> None:
+    assert sound(EXAMPLE.replace('purchasing: "on"', "purchasing: off")).purchasing is Switch.OFF
+
+
+def test_an_amount_without_quotes_keeps_its_last_digit() -> None:
+    text = EXAMPLE.replace('up_to_usd: "500"', "up_to_usd: 500.10")
+    assert sound(text).approval.tiers[0].up_to_usd == Decimal("500.10")
+
+
+def test_durations_of_the_decision_are_read(tmp_path) -> None:
+    text = EXAMPLE.replace("decision: {}", "decision: {payment_margin: 20m, short_tolerance: 0.2}")
+    rules = sound(text).rules
+    assert rules.payment_margin == timedelta(minutes=20)
+    assert rules.short_tolerance == Decimal("0.2")
+    assert rules.regions == {"research": ("us-east-1", "us-east-2", "us-west-2", "eu-north-1")}
+
+
+@pytest.mark.parametrize("text", ["", "- a list", "a: [", "\t", "a: b: c", "accounts: 3"])
+def test_what_is_no_configuration_gives_a_line_and_never_an_exception(text) -> None:
+    configuration, faults = parse_configuration(text)
+    assert configuration is None
+    assert faults
+
+
+def test_a_file_that_is_not_there_is_one_clear_line(tmp_path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_configuration(tmp_path / "none.yaml")
+
+
+def test_a_file_that_is_not_text_is_one_clear_line(tmp_path) -> None:
+    path = tmp_path / "binary.yaml"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    assert "not UTF-8" in problems_in(path)[0]
+
+
+def test_several_faults_are_all_listed_with_their_lines(tmp_path) -> None:
+    path = tmp_path / "gpubot.yaml"
+    path.write_text(EXAMPLE.replace("needed: 1", "neded: 1").replace("expires: 8h", "expires: x"))
+    problems = problems_in(path)
+    assert len(problems) == 2
+    assert all(problem.startswith(f"{path}:") for problem in problems)
+    with pytest.raises(SettingsError, match="and 1 more"):
+        read_configuration(path)
