@@ -1,0 +1,1 @@
+"""A simulated Slack: people, channels, Web API, Socket Mode and signed HTTP deliveries."""
