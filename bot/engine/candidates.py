@@ -1,0 +1,198 @@
+"""One shape for every market row, so that each rule is written once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bot.domain.market import HourlyRate, Kind, Market, Offering, Owned, Segment
+from bot.engine.terms import Terms, bare
+
+PREPAID = frozenset({Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN})
+HOURLY = frozenset({Kind.ON_DEMAND, Kind.SPOT, Kind.ODCR})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A market row, or a join of rows, in the terms of one request.
+
+    `asked` is the count asked of this type, None when the type is not asked for. `holds` is
+    compared with it: machines, or whole UltraServers. `machines` is what is taken and paid.
+    `price` is the whole fee when prepaid, dollars an instance-hour when hourly, 0 when owned.
+    `origin` is the row's own kind: what an owned row was bought as.
+    """
+
+    kind: Kind
+    origin: Kind
+    refs: tuple[str, ...]
+    account: str
+    region: str
+    zone: str | None
+    zone_type: str | None
+    opted_in: bool
+    instance_type: str
+    asked: int | None
+    holds: int
+    machines: int
+    ultraserver: bool
+    targets: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    price: Decimal | None
+    currency: str | None
+    as_of: datetime
+    refused_at: datetime | None = None
+    score: int | None = None
+    owner: str | None = None
+
+    @property
+    def prepaid(self) -> bool:
+        """Whether taking it pays the whole fee at once."""
+        return self.kind in PREPAID
+
+    @property
+    def hourly(self) -> bool:
+        """Whether it is billed by the hour."""
+        return self.kind in HOURLY
+
+    @property
+    def window(self) -> tuple[tuple[datetime, datetime], ...]:
+        """The bare instants of the segments; equal windows are identical segments."""
+        return tuple((segment.start, segment.end) for segment in self.segments)
+
+    @property
+    def join_key(self) -> tuple[object, ...]:
+        """What offerings must share to be joined."""
+        return (self.kind, self.account, self.region, self.zone, self.instance_type, self.window)
+
+
+def candidates(market: Market, terms: Terms) -> Iterator[Candidate]:
+    """Yield one candidate for every row of offerings, hourly and owned."""
+    for offering in market.offerings:
+        yield _from_offering(offering, market.as_of, terms)
+    for rate in market.hourly:
+        yield _from_rate(rate, terms)
+    for owned in market.owned:
+        yield _from_owned(owned, market.as_of, terms)
+
+
+def joined(legs: Sequence[Candidate]) -> Candidate:
+    """Return the legs as one purchase of their summed counts and fees, refs in order."""
+    first = legs[0]
+    return Candidate(
+        kind=first.kind,
+        origin=first.origin,
+        refs=tuple(sorted(ref for leg in legs for ref in leg.refs)),
+        account=first.account,
+        region=first.region,
+        zone=first.zone,
+        zone_type=first.zone_type,
+        opted_in=first.opted_in,
+        instance_type=first.instance_type,
+        asked=first.asked,
+        holds=sum(leg.holds for leg in legs),
+        machines=sum(leg.machines for leg in legs),
+        ultraserver=any(leg.ultraserver for leg in legs),
+        targets=first.targets,
+        segments=first.segments,
+        price=sum((leg.price or Decimal(0) for leg in legs), Decimal(0)),
+        currency=first.currency,
+        as_of=first.as_of,
+    )
+
+
+def begin_of(start: datetime | None, terms: Terms) -> datetime:
+    """Return the latest of the window's start, the stated earliest start, and now."""
+    moments = (start, terms.request.earliest_start, terms.now)
+    return max(instant for instant in moments if instant is not None)
+
+
+def _from_offering(row: Offering, as_of: datetime, terms: Terms) -> Candidate:
+    name = bare(row.instance_type)
+    server = bare(row.ultraserver_type) if row.ultraserver_type else None
+    whole_servers = terms.ultraserver is not None and terms.ultraserver in (server, name)
+    segments = row.segments
+    if len(segments) > 1:
+        segments = tuple(sorted(segments, key=lambda part: (part.start, part.end)))
+    return Candidate(
+        kind=row.kind,
+        origin=row.kind,
+        refs=(row.ref,),
+        account=row.account,
+        region=row.region,
+        zone=row.zone,
+        zone_type=row.zone_type,
+        opted_in=row.opted_in,
+        instance_type=row.instance_type,
+        asked=terms.counts.get(terms.ultraserver if whole_servers and terms.ultraserver else name),
+        holds=(row.ultraserver_count or 1) if whole_servers else row.instance_count,
+        machines=row.instance_count,
+        ultraserver=server is not None or name.startswith("u-"),
+        targets=row.target_resources,
+        segments=segments,
+        price=row.upfront_fee,
+        currency=row.currency,
+        as_of=as_of,
+    )
+
+
+def _from_rate(row: HourlyRate, terms: Terms) -> Candidate:
+    begin = begin_of(None, terms)
+    asked = terms.counts.get(bare(row.instance_type))
+    return Candidate(
+        kind=row.kind,
+        origin=row.kind,
+        refs=(row.ref,),
+        account=row.account,
+        region=row.region,
+        zone=row.zone,
+        zone_type=row.zone_type,
+        opted_in=row.opted_in,
+        instance_type=row.instance_type,
+        asked=asked,
+        holds=asked or 0,
+        machines=asked or 0,
+        ultraserver=False,
+        targets=(),
+        segments=(Segment(start=begin, end=begin + terms.asked, zone=row.zone),),
+        price=row.usd_per_hour,
+        currency="USD",
+        as_of=row.as_of,
+        refused_at=row.last_refused_at,
+        score=row.placement_score,
+    )
+
+
+def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
+    name = bare(row.instance_type)
+    asked = terms.counts.get(name)
+    taken = row.available_count if asked is None else min(asked, row.available_count)
+    known = terms.catalog.types.get(name)
+    return Candidate(
+        kind=Kind.OWNED,
+        origin=row.kind,
+        refs=(row.ref,),
+        account=row.account,
+        region=row.region,
+        zone=row.zone,
+        zone_type=None,
+        opted_in=True,
+        instance_type=row.instance_type,
+        asked=asked,
+        holds=taken,
+        machines=taken,
+        ultraserver=known is not None and known.ultraserver is not None,
+        targets=row.target_resources,
+        segments=(_owned_window(row, terms.asked, terms),),
+        price=Decimal(0),
+        currency="USD",
+        as_of=as_of,
+        owner=row.owner,
+    )
+
+
+def _owned_window(row: Owned, asked: timedelta, terms: Terms) -> Segment:
+    """Return the owned window; one without an end is as long as the request needs it."""
+    if row.end is not None:
+        return Segment(start=row.start, end=row.end, zone=row.zone)
+    begin = begin_of(row.start, terms)
+    return Segment(start=begin, end=begin + asked, zone=row.zone)

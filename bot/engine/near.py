@@ -1,0 +1,214 @@
+"""What was nearest when nothing fits: one field relaxed at a time, each as a line to send.
+
+A line is advised only when the same market holds an option for it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from decimal import ROUND_CEILING, Decimal
+
+from bot.domain.decision import Note
+from bot.domain.market import Kind, Market, Offering
+from bot.domain.request import Request
+from bot.engine.judging import Judged, judge
+from bot.engine.lines import line_of
+from bot.engine.ranking import Fitting
+from bot.engine.terms import Terms, bare, terms_of
+from bot.engine.words import dollars, machines, moment
+
+_TRIES = 4
+"""How many values of one field are tried: the nearest ones; bounds the work on any market."""
+_DAY = timedelta(days=1)
+_BLOCKS_BEGIN = time(11, 30)
+"""Capacity Blocks begin and end at 11:30 UTC (EC2 User Guide, Capacity Blocks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What stays the same while one field is relaxed."""
+
+    market: Market
+    terms: Terms
+    zone: str
+
+    def judged(self, request: Request) -> Judged:
+        """Return the judgement of another request on the same market."""
+        terms = self.terms
+        return judge(
+            self.market,
+            terms_of(
+                request,
+                terms.rules,
+                now=terms.now,
+                zone=self.zone,
+                catalog=terms.catalog,
+                requester=terms.requester,
+            ),
+        )
+
+    def note(self, code: str, lead: str, request: Request) -> Note | None:
+        """Return the request as a line to send when an option answers it, else None."""
+        pick = self.judged(request).pick
+        if pick is None:
+            return None
+        line = line_of(request, zone=self.zone)
+        return Note(code=code, text=f"{lead} would fit for {dollars(pick.total)}: {line}")
+
+
+def near_misses(setting: Setting, judged: Judged) -> tuple[Note, ...]:
+    """Return the nearest requests that this market can answer, at most one for each field."""
+    ways: tuple[Callable[[Setting, Judged], Iterator[Note | None]], ...] = (
+        _fewer_machines,
+        _other_days,
+        _longer_block,
+        _other_region,
+        _other_type,
+    )
+    found = []
+    for way in ways:
+        note = next((note for note in way(setting, judged) if note is not None), None)
+        if note is not None:
+            found.append(note)
+    return tuple(found)
+
+
+def _fewer_machines(setting: Setting, judged: Judged) -> Iterator[Note | None]:
+    request = setting.terms.request
+    for name, asked in sorted(setting.terms.counts.items()):
+        for count in _smaller_counts(judged, name, asked):
+            fewer = request.model_copy(
+                update={
+                    "instance_type": None if request.ultraserver_type == name else name,
+                    "instance_count": count,
+                    "minimum_count": None,
+                    "accelerator": None,
+                    "accelerator_count": None,
+                }
+            )
+            yield setting.note("split_request", f"{machines(count, name)}", fewer)
+
+
+def _smaller_counts(judged: Judged, name: str, asked: int) -> list[int]:
+    """Return the largest counts below the asked one that a row or a quota allows."""
+    counts = set()
+    for case, _ in judged.rejected:
+        row = case.candidate
+        if row.asked is None or bare(row.instance_type) != name:
+            continue
+        counts.add(row.holds)
+        for quota in judged.quotas.covering(row):
+            need = judged.quotas.needed(quota, row)
+            if quota.limit is not None and need:
+                counts.add((quota.limit - (quota.used or 0)) * row.machines // need)
+    return sorted((count for count in counts if 0 < count < asked), reverse=True)[:_TRIES]
+
+
+def _other_days(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
+    request = setting.terms.request
+    if request.earliest_start is None and not setting.terms.certain:
+        return
+    wanted = request.earliest_start or setting.terms.now
+    free = request.model_copy(
+        update={"earliest_start": None, "latest_start": None, "latest_end": None}
+    )
+    for option in _nearest(setting.judged(free).options, wanted):
+        begin = option.stay.begin
+        start = begin if option.candidate.prepaid else None
+        moved = free.model_copy(update={"earliest_start": start, "latest_start": start})
+        when = moment(begin) if start else "A start now"
+        yield setting.note("try_other_time", when, moved)
+
+
+def _nearest(options: tuple[Fitting, ...], wanted: datetime) -> list[Fitting]:
+    """Return the options whose begin is nearest to the wanted one, in rank order when equal."""
+    return sorted(options, key=lambda option: abs(option.stay.begin - wanted))[:_TRIES]
+
+
+def _longer_block(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
+    """Advise the block of whole days that covers a fixed stay across 11:30 UTC.
+
+    Such a block may be on sale though this market was not asked for its length; the line asks.
+    """
+    request, terms = setting.terms.request, setting.terms
+    start = request.earliest_start
+    if start is None or start != request.latest_start:
+        return
+    if not any(_is_block_of_type(row, terms) for row in setting.market.offerings):
+        return
+    opening = datetime.combine(start.date(), _BLOCKS_BEGIN, tzinfo=start.tzinfo)
+    if opening > start:
+        opening -= _DAY
+    days = -((opening - start - terms.asked) // _DAY)
+    if days * _DAY <= terms.asked or opening < terms.now + terms.rules.payment_margin:
+        return
+    longer = request.model_copy(
+        update={
+            "earliest_start": opening,
+            "latest_start": opening,
+            "latest_end": None,
+            "duration_hours": Decimal(days * 24),
+            "strict": False,
+        }
+    )
+    note = setting.note("try_longer_block", f"A block of {days} days", longer)
+    line = line_of(longer, zone=setting.zone)
+    ask = f"A block of {days} days from {moment(opening)} would cover it; ask for one: {line}"
+    yield note or Note(code="try_longer_block", text=ask)
+
+
+def _is_block_of_type(row: Offering, terms: Terms) -> bool:
+    return row.kind is Kind.CAPACITY_BLOCK and bare(row.instance_type) in terms.counts
+
+
+def _other_region(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
+    request = setting.terms.request
+    if not request.regions:
+        return
+    options = setting.judged(request.model_copy(update={"regions": ()})).options
+    regions = dict.fromkeys(option.candidate.region for option in options)
+    for region in list(regions)[:_TRIES]:
+        moved = request.model_copy(update={"regions": (region,)})
+        yield setting.note("try_other_region", region, moved)
+
+
+def _other_type(setting: Setting, judged: Judged) -> Iterator[Note | None]:
+    terms = setting.terms
+    wanted = _accelerators(terms)
+    offered = {
+        bare(case.candidate.instance_type)
+        for case, reason in judged.rejected
+        if reason.code == "wrong_type"
+    }
+    known = [terms.catalog.types[name] for name in sorted(offered) if name in terms.catalog.types]
+    nearest = sorted(known, key=lambda kind: (abs(kind.memory_gib - _memory(terms)), kind.name))
+    for kind in nearest[:_TRIES]:
+        count = int((wanted / kind.accelerators).to_integral_value(rounding=ROUND_CEILING))
+        other = terms.request.model_copy(
+            update={
+                "instance_type": kind.name,
+                "instance_count": count,
+                "minimum_count": None,
+                "accelerator": None,
+                "accelerator_count": None,
+                "ultraserver_type": None,
+            }
+        )
+        yield setting.note("try_other_type", machines(count, kind.name), other)
+
+
+def _accelerators(terms: Terms) -> Decimal:
+    """Return how many accelerators the request asks for, at least one."""
+    asked = [
+        terms.catalog.types[name].accelerators * count
+        for name, count in sorted(terms.counts.items())
+        if name in terms.catalog.types
+    ]
+    return min(asked, default=Decimal(1))
+
+
+def _memory(terms: Terms) -> Decimal:
+    known = [
+        terms.catalog.types[name] for name in sorted(terms.counts) if name in terms.catalog.types
+    ]
+    return known[0].memory_gib if known else Decimal(0)

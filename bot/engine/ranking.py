@@ -1,0 +1,138 @@
+"""The order of the options: one key, whose docstring is the policy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.decision import Certainty
+from bot.domain.market import Kind
+from bot.engine.candidates import Candidate
+from bot.engine.certainty import CLASSES, certainty, low_score
+from bot.engine.costs import OnDemandRates, exact_total, instance_rate, total, versus_on_demand
+from bot.engine.terms import Terms
+from bot.engine.windows import Stay
+from bot.engine.words import MICROSECOND
+
+KINDS = tuple(Kind)
+"""The order of kinds in ties: least commitment first, as the enumeration lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A candidate that passed every rule, with what it costs and how sure it is."""
+
+    candidate: Candidate
+    stay: Stay
+    certainty: Certainty
+    exact: Decimal
+    total: Decimal
+    rate: Decimal
+    versus: Decimal | None
+
+    @property
+    def fewer(self) -> bool:
+        """Whether it holds fewer machines than asked."""
+        return self.candidate.holds < (self.candidate.asked or 0)
+
+
+def fitting(candidate: Candidate, stay: Stay, terms: Terms, rates: OnDemandRates) -> Fitting:
+    """Return the candidate priced and classed."""
+    return Fitting(
+        candidate=candidate,
+        stay=stay,
+        certainty=certainty(candidate, terms.now),
+        exact=exact_total(candidate, stay, terms),
+        total=total(candidate, stay, terms),
+        rate=instance_rate(candidate, stay),
+        versus=versus_on_demand(candidate, stay, rates),
+    )
+
+
+def starts_later(begin: datetime, terms: Terms) -> bool:
+    """Return whether a flexible request would wait longer than it has patience for.
+
+    More than the asap window from now when no start is named, else more than the patience
+    after the stated earliest start. A request that requires certainty has its own limits.
+    """
+    if terms.certain:
+        return False
+    earliest = terms.request.earliest_start
+    if earliest is None:
+        return begin > terms.now + terms.rules.asap_window
+    return begin > earliest + terms.rules.patience
+
+
+def ranked(options: Sequence[Fitting], terms: Terms) -> list[Fitting]:
+    """Return the options in the order of the policy."""
+    least = min((option.candidate.machines for option in options), default=0)
+    return sorted(options, key=lambda option: rank_key(option, terms, least=least))
+
+
+def rank_key(option: Fitting, terms: Terms, *, least: int) -> tuple[object, ...]:
+    """Return the sort key; the policy, in this order.
+
+    1. The full count before fewer machines.
+    2. Flexible requests: what begins soon before what begins later than patience allows.
+    3. Owned before everything that costs.
+    4. Certainty required: on-demand before spot (both stand only when nothing surer is left),
+       then the certainty class.
+    5. The weighted total (see `weighted_total`).
+    6. Ties: earlier begin, fewer purchases, fewer machines, kind, account, region, zone, refs.
+    """
+    row = option.candidate
+    return (
+        option.fewer,
+        starts_later(option.stay.begin, terms),
+        row.kind is not Kind.OWNED,
+        terms.certain and row.kind is Kind.SPOT,
+        CLASSES.index(option.certainty) if terms.certain else 0,
+        weighted_total(option, terms, least=least),
+        option.stay.begin,
+        len(row.refs),
+        row.machines,
+        KINDS.index(row.kind),
+        row.account,
+        row.region,
+        row.zone or "",
+        row.refs,
+        row.instance_type,
+        option.stay.usable_end,
+        option.exact,
+    )
+
+
+def weighted_total(option: Fitting, terms: Terms, *, least: int) -> Decimal:
+    """Return the total as it ranks: commitment must pay for itself.
+
+    Raised by the kind's premium when the request is flexible; by the asked over the left
+    reserved hours when the window is shorter than asked; by the premium for more machines
+    than the least when several types compete.
+    """
+    amount = option.exact
+    if not terms.certain:
+        amount *= 1 + premium(option.candidate, terms)
+    left = option.stay.reserved_left
+    if left < terms.asked:
+        amount = amount * (terms.asked // MICROSECOND) / (left // MICROSECOND)
+    if terms.several_types and option.candidate.machines > least:
+        amount *= 1 + terms.rules.more_machines_premium
+    return amount
+
+
+def premium(candidate: Candidate, terms: Terms) -> Decimal:
+    """Return what this kind must be cheaper by before it beats the least commitment."""
+    premiums = terms.rules.premium
+    match candidate.kind:
+        case Kind.OWNED:
+            return Decimal(0)
+        case Kind.ON_DEMAND:
+            return premiums.on_demand
+        case Kind.SPOT:
+            return premiums.spot_low if low_score(candidate) else premiums.spot
+        case Kind.ODCR:
+            return premiums.odcr
+        case Kind.CAPACITY_BLOCK:
+            return premiums.capacity_block
+        case Kind.TRAINING_PLAN:
+            return premiums.training_plan

@@ -1,0 +1,49 @@
+"""How the engine's sentences write instants, durations and money, in UTC and plain English."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bot.domain.values import cents, plain_text, rate_text
+
+HOUR = timedelta(hours=1)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def hours(length: timedelta) -> Decimal:
+    """Return the length in hours, exact when it divides evenly."""
+    return Decimal(length // MICROSECOND) / 3_600_000_000
+
+
+def moment(instant: datetime) -> str:
+    """Return the instant to the minute: "2027-03-18 11:00 UTC"."""
+    return f"{instant:%Y-%m-%d %H:%M} UTC"
+
+
+def day(instant: datetime) -> str:
+    """Return the UTC day of the instant: "2027-03-18"."""
+    return f"{instant:%Y-%m-%d}"
+
+
+def span(length: timedelta) -> str:
+    """Return the length in hours: "71.5 h"."""
+    return f"{rate_text(hours(length))} h"
+
+
+def dollars(amount: Decimal) -> str:
+    """Return the amount to the cent: "$6,877.44"."""
+    return f"${cents(amount):,}"
+
+
+def rate(amount: Decimal) -> str:
+    """Return an hourly price with at most four decimals: "$34.608"."""
+    return f"${rate_text(amount)}"
+
+
+def percent(share: Decimal) -> str:
+    """Return a share to the nearest tenth of a percent: "86.8 %"."""
+    return f"{plain_text((share * 100).quantize(Decimal('0.1')))} %"
+
+
+def machines(count: int, name: str) -> str:
+    """Return a count with its type: "2 p5.48xlarge"."""
+    return f"{count} {name}"
