@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bot.domain.request import Parsed
 
-OK, REFUSED, ASKS, USAGE, SETTINGS = 0, 2, 3, 64, 78
+OK, REFUSED, ASKS, USAGE, SETTINGS, INTERRUPTED = 0, 2, 3, 64, 78, 130
 _STATUS = {"ok": OK, "refused": REFUSED, "ask": ASKS}
 LOCALES = ("en-US", "en-GB", "pt-BR", "pt-PT", "es-ES", "es-MX", "es-419")
 
@@ -133,10 +133,7 @@ def sandbox(ctx: click.Context, arguments: Sequence[str]) -> None:
     import subprocess
 
     command = [sys.executable, "-m", "sandbox", *arguments]
-    try:
-        ctx.exit(subprocess.call(command))  # noqa: S603 — our own module, no shell
-    except KeyboardInterrupt:
-        ctx.exit(130)
+    ctx.exit(subprocess.call(command))  # noqa: S603 — our own module, no shell
 
 
 @gpubot.group()
@@ -271,7 +268,7 @@ def main() -> None:
 
 
 def status_of(arguments: Sequence[str]) -> int:
-    """Return the exit status of one command line."""
+    """Return the exit status of one command line; faults are said on stderr."""
     try:
         answer = gpubot.main(list(arguments), prog_name="gpubot", standalone_mode=False)
     except click.exceptions.Exit as leaving:
@@ -279,17 +276,15 @@ def status_of(arguments: Sequence[str]) -> int:
     except click.ClickException as wrong:
         wrong.show()
         return USAGE
-    except click.Abort:
-        return 130
-    except SettingsError as wrong:
-        click.echo(f"gpubot: {wrong}", err=True)
-        return SETTINGS
-    except UserError as wrong:
-        click.echo(f"gpubot: {wrong.message}", err=True)
-        if wrong.hint:
-            click.echo(f"Try: {wrong.hint}", err=True)
-        return REFUSED
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
     except GpuBotError as wrong:
-        click.echo(f"gpubot: {wrong}", err=True)
-        return REFUSED
+        return _said(wrong)
     return answer if isinstance(answer, int) else OK
+
+
+def _said(wrong: GpuBotError) -> int:
+    click.echo(f"gpubot: {wrong}", err=True)
+    if isinstance(wrong, UserError) and wrong.hint:
+        click.echo(f"Try: {wrong.hint}", err=True)
+    return SETTINGS if isinstance(wrong, SettingsError) else REFUSED

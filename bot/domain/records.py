@@ -58,6 +58,7 @@ class DecisionRecord(Model):
     version: int
     decided_at: Instant
     zone: str
+    requester: str | None = None
     request: Request
     rules: Rules
     market: Market

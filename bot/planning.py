@@ -1,0 +1,144 @@
+"""`gpubot plan` and `gpubot policy explain`: decisions without Slack and without a purchase."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.catalog import packaged
+from bot.domain.decision import Decision
+from bot.domain.errors import SettingsError
+from bot.domain.market import Market
+from bot.domain.request import Parsed, Problem, Request, Status
+from bot.domain.rules import Rules
+from bot.engine import decide
+from bot.language import parse
+from bot.policy.configuration import Configuration
+from bot.settings import read_configuration
+
+DECIDED = ("reserve", "plan", "watch")
+
+
+def planned(
+    text: str,
+    *,
+    market: Path | None,
+    save_market: Path | None,
+    now: datetime | None,
+    tz: str,
+    locale: str,
+    config: Path | None,
+) -> dict[str, Any]:
+    """Return the answer of contracts.md §2 as a JSON object.
+
+    Without `now` the recorded market's own time counts, else the clock. Without `config` every
+    region and kind of the market is allowed.
+
+    Raises:
+        SettingsError: the configuration or the market file can't be read.
+    """
+    configuration = read_configuration(config) if config else None
+    recorded = _recorded(market) if market else None
+    instant = now or (recorded.as_of if recorded else datetime.now(UTC))
+    parsed = parse(text, now=instant, zone=tz, locale=locale, catalog=packaged())
+    if parsed.status is not Status.OK or parsed.request is None:
+        return _answer(parsed, None)
+    if parsed.command not in DECIDED:
+        return _not_decided(parsed)
+    read = recorded or _live(parsed.request, configuration)
+    if save_market:
+        save_market.write_text(read.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    decision = decide(
+        parsed.request,
+        read,
+        configuration.rules if configuration else Rules(),
+        now=instant,
+        zone=tz,
+        catalog=packaged(),
+    )
+    return _answer(parsed, decision)
+
+
+def _not_decided(parsed: Parsed) -> dict[str, Any]:
+    problem = Problem(
+        message=f"{parsed.command} asks for no machines, so there is nothing to decide.",
+        hint="plan 2 p5.48xlarge for 3 days",
+    )
+    return _answer(
+        parsed.model_copy(
+            update={"status": Status.REFUSED, "request": None, "questions": (), "problem": problem}
+        ),
+        None,
+    )
+
+
+def _answer(parsed: Parsed, decision: Decision | None) -> dict[str, Any]:
+    said = parsed.model_dump(mode="json", include={"status", "request", "questions", "problem"})
+    return {
+        "status": said["status"],
+        "request": said["request"],
+        "questions": said["questions"],
+        "problem": said["problem"],
+        "decision": decision.model_dump(mode="json") if decision else None,
+    }
+
+
+def _recorded(path: Path) -> Market:
+    try:
+        return Market.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        raise SettingsError(f"{path}: {place or 'the file'}: {fault['msg']}") from None
+
+
+def _live(request: Request, configuration: Configuration | None) -> Market:
+    if configuration is None:
+        raise SettingsError(
+            "no --market and no --config: name a recorded market, or the administrator's file"
+            " whose accounts are to be read"
+        )
+    from bot.aws import AwsMarket  # noqa: PLC0415 — boto3 only when a live market is read
+    from bot.clocks import SystemClock  # noqa: PLC0415 — as above
+
+    reader = AwsMarket(
+        configuration.accounts, clock=SystemClock(), catalog=packaged(), refusals=dict
+    )
+    return reader.read(request)
+
+
+def in_words(answer: dict[str, Any]) -> str:
+    """Return the answer as lines for a terminal."""
+    if answer["problem"]:
+        return f"{answer['problem']['message']}\nTry: {answer['problem']['hint']}"
+    if answer["decision"] is None:
+        lines = []
+        for question in answer["questions"]:
+            lines.append(question["question"])
+            lines += [f"  - {choice['label']}" for choice in question["choices"]]
+        return "\n".join(lines)
+    decision = answer["decision"]
+    lines = [_option(option) for option in decision["options"]] or ["Nothing fits."]
+    lines += [
+        f"   not: {row['kind']} {'+'.join(row['refs'])} ({row['reason']['text']})"
+        for row in decision["rejected"]
+    ]
+    lines += [
+        f"   not read: {row['market']} in {row['region']} ({row['why']})"
+        for row in decision["not_read"]
+    ]
+    lines += [f"   {advice['text']}" for advice in decision["advice"]]
+    return "\n".join(lines)
+
+
+def _option(option: dict[str, Any]) -> str:
+    segment = option["segments"][0]
+    return (
+        f"{option['rank']}. {option['kind']} {option['instance_count']} x"
+        f" {option['instance_type']} in {option['zone'] or option['region']}:"
+        f" ${option['total_usd']} (${option['usd_per_accelerator_hour']} per GPU-hour),"
+        f" {segment['start']} to {option['usable_end']}, {option['certainty']}"
+    )
