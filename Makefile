@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
 
-.PHONY: sandbox demo test lint types contracts unit format bench mutants chaos requirements clean
+.PHONY: sandbox demo test format-check lint types contracts unit format bench mutants requirements clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,17 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 unit: $(READY)
 	$(BIN)/python -m pytest -q -n auto
+
+mutants: $(READY)  ## break the rules one at a time; every break must turn the suite red
+	$(BIN)/python -m tests.mutants.run
+
+bench: $(BENCH)/.ready  ## print the ratios, each measured in this run
+	$(BENCH)/bin/python -m benchmarks
+
+$(BENCH)/.ready: requirements/bench.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --require-hashes -r requirements/bench.txt
+	@touch $@
 
 format: $(READY)  ## rewrite the files the way the checks want them
 	$(BIN)/ruff format .
