@@ -1,0 +1,1 @@
+"""A simulated Slack and a simulated AWS that speak the real protocols."""

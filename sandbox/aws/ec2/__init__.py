@@ -1,0 +1,1 @@
+"""EC2: Capacity Blocks, capacity reservations, machines, spot, zones."""

@@ -1,0 +1,86 @@
+"""Which operations the simulated AWS offers, and who answers each of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.aws import prices, quotas
+from sandbox.aws.ec2 import (
+    blocks,
+    extensions,
+    fleets,
+    instances,
+    offerings,
+    places,
+    reservations,
+    spot,
+)
+from sandbox.aws.sagemaker import endpoints, planbooks, plans
+from sandbox.aws.world import Call, World
+
+Handler = Callable[[World, Call], dict[str, Any]]
+
+OPERATIONS: dict[tuple[str, str], Handler] = {
+    ("ec2", "DescribeCapacityBlockOfferings"): offerings.describe_offerings,
+    ("ec2", "PurchaseCapacityBlock"): blocks.purchase_block,
+    ("ec2", "DescribeCapacityBlocks"): blocks.describe_blocks,
+    ("ec2", "DescribeCapacityBlockStatus"): blocks.describe_block_status,
+    ("ec2", "DescribeCapacityBlockExtensionOfferings"): extensions.describe_extension_offerings,
+    ("ec2", "PurchaseCapacityBlockExtension"): extensions.purchase_extension,
+    ("ec2", "DescribeCapacityBlockExtensionHistory"): extensions.describe_extension_history,
+    ("ec2", "DescribeCapacityReservations"): reservations.describe_reservations,
+    ("ec2", "CreateCapacityReservation"): reservations.create_reservation,
+    ("ec2", "CancelCapacityReservation"): reservations.cancel_reservation,
+    ("ec2", "ModifyCapacityReservation"): reservations.modify_reservation,
+    ("ec2", "RunInstances"): instances.run_instances,
+    ("ec2", "CreateFleet"): fleets.create_fleet,
+    ("ec2", "DescribeInstances"): instances.describe_instances,
+    ("ec2", "DescribeInstanceStatus"): instances.describe_instance_status,
+    ("ec2", "TerminateInstances"): instances.terminate_instances,
+    ("ec2", "DescribeSpotPriceHistory"): spot.describe_price_history,
+    ("ec2", "GetSpotPlacementScores"): spot.get_placement_scores,
+    ("ec2", "DescribeAvailabilityZones"): places.describe_zones,
+    ("ec2", "CreateTags"): places.create_tags,
+    ("sagemaker", "SearchTrainingPlanOfferings"): planbooks.search,
+    ("sagemaker", "CreateTrainingPlan"): plans.create_plan,
+    ("sagemaker", "DescribeTrainingPlan"): planbooks.describe_plan,
+    ("sagemaker", "ListTrainingPlans"): planbooks.list_plans,
+    ("sagemaker", "ExtendTrainingPlan"): planbooks.extend_plan,
+    ("sagemaker", "DescribeTrainingPlanExtensionHistory"): planbooks.describe_extension_history,
+    ("sagemaker", "ListTags"): planbooks.list_tags,
+    ("sagemaker", "CreateModel"): endpoints.create_model,
+    ("sagemaker", "DescribeModel"): endpoints.describe_model,
+    ("sagemaker", "DeleteModel"): endpoints.delete_model,
+    ("sagemaker", "ListModels"): endpoints.list_models,
+    ("sagemaker", "CreateEndpointConfig"): endpoints.create_config,
+    ("sagemaker", "DescribeEndpointConfig"): endpoints.describe_config,
+    ("sagemaker", "DeleteEndpointConfig"): endpoints.delete_config,
+    ("sagemaker", "ListEndpointConfigs"): endpoints.list_configs,
+    ("sagemaker", "CreateEndpoint"): endpoints.create_endpoint,
+    ("sagemaker", "DescribeEndpoint"): endpoints.describe_endpoint,
+    ("sagemaker", "DeleteEndpoint"): endpoints.delete_endpoint,
+    ("sagemaker", "ListEndpoints"): endpoints.list_endpoints,
+    ("pricing", "GetProducts"): prices.get_products,
+    ("service-quotas", "ListServiceQuotas"): quotas.list_quotas,
+    ("service-quotas", "ListAWSDefaultServiceQuotas"): quotas.list_defaults,
+    ("service-quotas", "GetServiceQuota"): quotas.get_quota,
+    ("service-quotas", "GetAWSDefaultServiceQuota"): quotas.get_default,
+}
+"""The operations that are answered here."""
+
+FROM_MOTO = {
+    ("ec2", name)
+    for name in (
+        "CreateLaunchTemplate",
+        "CreateLaunchTemplateVersion",
+        "DescribeImages",
+        "DescribeInstanceTypeOfferings",
+        "DescribeInstanceTypes",
+        "DescribeLaunchTemplateVersions",
+        "DescribeLaunchTemplates",
+        "DescribeRegions",
+        "DescribeSecurityGroups",
+        "DescribeSubnets",
+        "DescribeVpcs",
+    )
+} | {("sts", "GetCallerIdentity"), ("sts", "AssumeRole")}
+"""The operations that moto answers faithfully enough; all others are refused by name."""

@@ -1,0 +1,1 @@
+"""SageMaker: training plans and the endpoints that run on them."""
