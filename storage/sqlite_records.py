@@ -1,0 +1,254 @@
+"""Reservations, decisions, proposals and approvals in SQLite. See bot.ports for each rule."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from bot.domain.errors import BugError, ConflictError, StateError, UnknownRecordError
+from bot.domain.lifecycle import ProposalState, ReservationState, check_reservation_step
+from bot.domain.records import Approval, DecisionRecord, Proposal, Reservation, gpu_id
+from storage.bodies import body_of, time_text
+from storage.session import Row, Session, Value, number, text
+
+_NO_BOUND = {True: 2**63 - 1, False: 0}
+
+
+class SqliteReservations:
+    """See bot.ports.Reservations."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, reservation: Reservation) -> Reservation:
+        """See bot.ports. Raises BugError for one that is stored already."""
+        write = self._session.writing()
+        if reservation.id or reservation.revision:
+            raise BugError(f"{gpu_id(reservation.id)} is stored already")
+        first = reservation.model_copy(update={"revision": 1})
+        cursor = write(
+            "insert into reservation (revision, state, requester, owner, team, line, created_at,"
+            " body) values (1, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                first.state,
+                first.requester,
+                first.owner,
+                first.team,
+                first.line,
+                time_text(first.created_at),
+                body_of(first),
+            ),
+        )
+        return first.model_copy(update={"id": cursor.lastrowid})
+
+    def get(self, reservation_id: int) -> Reservation:
+        """See bot.ports."""
+        row = self._session.row("select id, body from reservation where id = ?", (reservation_id,))
+        if row is None:
+            raise UnknownRecordError(f"there is no {gpu_id(reservation_id)}")
+        return _reservation(row)
+
+    def save(self, reservation: Reservation) -> Reservation:
+        """See bot.ports."""
+        write = self._session.writing()
+        row = self._session.row(
+            "select revision, state from reservation where id = ?", (reservation.id,)
+        )
+        if row is None:
+            raise UnknownRecordError(f"there is no {gpu_id(reservation.id)}")
+        if row[0] != reservation.revision:
+            raise ConflictError(f"{gpu_id(reservation.id)} was changed meanwhile")
+        check_reservation_step(ReservationState(text(row[1])), reservation.state)
+        following = reservation.model_copy(update={"revision": reservation.revision + 1})
+        cursor = write(
+            "update reservation set revision = ?, state = ?, requester = ?, owner = ?, team = ?,"
+            " line = ?, created_at = ?, body = ? where id = ? and revision = ?",
+            (
+                following.revision,
+                following.state,
+                following.requester,
+                following.owner,
+                following.team,
+                following.line,
+                time_text(following.created_at),
+                body_of(following),
+                following.id,
+                reservation.revision,
+            ),
+        )
+        if cursor.rowcount != 1:
+            raise ConflictError(f"{gpu_id(reservation.id)} was changed meanwhile")
+        return following
+
+    def listing(
+        self,
+        *,
+        states: Collection[ReservationState] | None = None,
+        requester: str | None = None,
+        team: str | None = None,
+        newest_first: bool = True,
+        limit: int = 50,
+        before_id: int | None = None,
+    ) -> Sequence[Reservation]:
+        """See bot.ports. `before_id` ends the page before: what follows it in the order shown."""
+        sql, values = listing_query(
+            states=states,
+            requester=requester,
+            team=team,
+            newest_first=newest_first,
+            limit=limit,
+            before_id=before_id,
+        )
+        return tuple(_reservation(row) for row in self._session.rows(sql, values))
+
+    def same_line(self, *, requester: str, line: str, since: datetime) -> Reservation | None:
+        """See bot.ports."""
+        row = self._session.row(
+            "select id, body from reservation"
+            " where requester = ? and created_at >= ? and line = ? order by id desc limit 1",
+            (requester, time_text(since), line),
+        )
+        return None if row is None else _reservation(row)
+
+
+def listing_query(
+    *,
+    states: Collection[ReservationState] | None,
+    requester: str | None,
+    team: str | None,
+    newest_first: bool,
+    limit: int,
+    before_id: int | None,
+) -> tuple[str, list[Value]]:
+    """Return the statement for a listing and its values.
+
+    Each limb walks one index in the order of ids and stops at the limit, so that the few live
+    rows are found without walking the many ended ones.
+    """
+    wanted = None if states is None else sorted({ReservationState(state) for state in states})
+    after, order = ("<", "desc") if newest_first else (">", "asc")
+    bound = _NO_BOUND[newest_first] if before_id is None else before_id
+    also, also_values = "", list[Value]()
+    limbs: list[tuple[str, list[Value]]]
+    if requester is not None:
+        limbs = [("requester = ?", [requester]), ("owner = ?", [requester])]
+        if team is not None:
+            also, also_values = " and +team = ?", [team]
+        if wanted is not None:
+            places = ", ".join("?" * len(wanted))
+            also, also_values = f"{also} and +state in ({places})", [*also_values, *wanted]
+    else:
+        limbs = [("true", [])] if team is None else [("team = ?", [team])]
+        if wanted is not None:
+            limbs = [
+                (f"{condition} and state = ?", [*values, state])
+                for condition, values in limbs
+                for state in wanted
+            ]
+    if not limbs:
+        limbs = [("false", [])]
+    sql = " union ".join(
+        f"select id from (select id from reservation where {condition} and id {after} ?{also}"  # noqa: S608 - every part is written above; values are bound
+        f" order by id {order} limit ?)"
+        for condition, _ in limbs
+    )
+    values: list[Value] = []
+    for _, own in limbs:
+        values += [*own, bound, *also_values, limit]
+    whole = (
+        f"select id, body from reservation where id in ({sql} order by id {order} limit ?)"  # noqa: S608 - as above
+        f" order by id {order}"
+    )
+    return whole, [*values, limit]
+
+
+def _reservation(row: Row) -> Reservation:
+    stored = Reservation.model_validate_json(text(row[1]))
+    return stored.model_copy(update={"id": number(row[0])})
+
+
+class SqliteDecisions:
+    """See bot.ports.Decisions."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, record: DecisionRecord) -> None:
+        """See bot.ports. Raises UnknownRecordError without its reservation."""
+        self._session.writing()(
+            "insert into decision (reservation_id, version, decided_at, body) values (?, ?, ?, ?)",
+            (record.reservation_id, record.version, time_text(record.decided_at), body_of(record)),
+        )
+
+    def latest(self, reservation_id: int) -> DecisionRecord | None:
+        """See bot.ports."""
+        row = self._session.row(
+            "select body from decision where reservation_id = ? order by id desc limit 1",
+            (reservation_id,),
+        )
+        return None if row is None else DecisionRecord.model_validate_json(text(row[0]))
+
+
+class SqliteProposals:
+    """See bot.ports.Proposals."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, proposal: Proposal) -> Proposal:
+        """See bot.ports. Raises BugError unless it is new and open."""
+        write = self._session.writing()
+        if proposal.id or proposal.state is not ProposalState.OPEN:
+            raise BugError("a proposal starts open and without an id")
+        cursor = write(
+            "insert into proposal (reservation_id, state, body) values (?, ?, ?)",
+            (proposal.reservation_id, proposal.state, body_of(proposal)),
+        )
+        return proposal.model_copy(update={"id": cursor.lastrowid})
+
+    def get(self, proposal_id: int) -> Proposal:
+        """See bot.ports."""
+        row = self._session.row("select id, body from proposal where id = ?", (proposal_id,))
+        if row is None:
+            raise UnknownRecordError(f"there is no proposal {proposal_id}")
+        return _proposal(row)
+
+    def current(self, reservation_id: int) -> Proposal | None:
+        """See bot.ports."""
+        row = self._session.row(
+            "select id, body from proposal where reservation_id = ? order by id desc limit 1",
+            (reservation_id,),
+        )
+        return None if row is None else _proposal(row)
+
+    def move(self, proposal: Proposal, to: ProposalState, *, note: str = "") -> Proposal:
+        """See bot.ports. An empty note keeps the stored one."""
+        write = self._session.writing()
+        if to is ProposalState.OPEN:
+            raise StateError("a proposal cannot be opened again")
+        stored = self.get(proposal.id)
+        moved = stored.model_copy(update={"state": to, "note": note or stored.note})
+        cursor = write(
+            "update proposal set state = ?, body = ? where id = ? and state = 'open'",
+            (to, body_of(moved), proposal.id),
+        )
+        if cursor.rowcount != 1:
+            raise ConflictError(f"proposal {proposal.id} is {stored.state} already")
+        return moved
+
+    def give(self, approval: Approval) -> None:
+        """See bot.ports. Raises UnknownRecordError without its proposal."""
+        self._session.writing()(
+            "insert into approval (proposal_id, approver, body) values (?, ?, ?)",
+            (approval.proposal_id, approval.approver, body_of(approval)),
+        )
+
+    def given(self, proposal_id: int) -> Sequence[Approval]:
+        """See bot.ports."""
+        rows = self._session.rows(
+            "select body from approval where proposal_id = ? order by id", (proposal_id,)
+        )
+        return tuple(Approval.model_validate_json(text(row[0])) for row in rows)
+
+
+def _proposal(row: Row) -> Proposal:
+    stored = Proposal.model_validate_json(text(row[1]))
+    return stored.model_copy(update={"id": number(row[0])})
