@@ -149,7 +149,7 @@ class _OneKeyLoader(yaml.SafeLoader):
     """A safe loader that refuses a key that stands twice and keeps times aware."""
 
     @override
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's own signature
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """See yaml.SafeLoader."""
         seen: set[object] = set()
         for key, _ in node.value:

@@ -136,9 +136,12 @@ class SlackControl:
         return web.json_response(shown(ack))
 
     async def view(self, request: web.Request) -> web.Response:
-        """The open modal, or, with `home=1`, the Home tab, which is opened for it."""
+        """The open modal, or, with `home=1`, the Home tab, opened for it unless `open=0`."""
         user = self._user(request)
-        if request.query.get("home") in {"1", "true"}:
+        home = request.query.get("home") in {"1", "true"}
+        if home and request.query.get("open") == "0":
+            view = self._workspace.views.home(user)
+        elif home:
             view = await self._acting.open_home(user)
         else:
             view = self._workspace.views.modal(user)

@@ -19,8 +19,7 @@ Surface = Literal["message", "modal", "home"]
 
 MOST_BLOCKS = {"message": 50, "modal": 100, "home": 100}
 MOST_VIEW_BYTES = 250_000
-MOST_MARKDOWN = 12_000
-MOST_TABLE = 10_000
+MOST_TOGETHER = {"markdown": 12_000, "table": 10_000, "data_table": 20_000}
 SURFACES: dict[str, frozenset[str]] = {
     "alert": frozenset({"modal"}),
     "context_actions": frozenset({"message"}),
@@ -122,10 +121,9 @@ def _faults(blocks: Any, surface: Surface) -> Iterator[str]:
         yield from _block_faults(block, f"/blocks/{number}", surface)
     whole = [block for block in blocks if isinstance(block, dict)]
     yield from _repeated((block.get("block_id") for block in whole), "block_id", "/blocks")
-    if sum(len(str(b.get("text"))) for b in whole if b.get("type") == "markdown") > MOST_MARKDOWN:
-        yield f"markdown blocks hold more than {MOST_MARKDOWN} characters [/blocks]"
-    if sum(len(json.dumps(b)) for b in whole if b.get("type") == "table") > 4 * MOST_TABLE:
-        yield f"tables hold more than {MOST_TABLE} characters [/blocks]"
+    for kind, most in MOST_TOGETHER.items():
+        if sum(_characters(block) for block in whole if block.get("type") == kind) > most:
+            yield f"{kind} blocks hold more than {most} characters together [/blocks]"
 
 
 def _block_faults(block: Any, at: str, surface: Surface) -> Iterator[str]:
@@ -168,6 +166,15 @@ def _element_faults(element: Json, at: str) -> Iterator[str]:
     for chosen in element.get("initial_options", []):
         if chosen not in options_of(element):
             yield f"initial_options must be among the options [{at}/initial_options]"
+
+
+def _characters(value: Any) -> int:
+    """The characters of every `text` inside `value`."""
+    if isinstance(value, dict):
+        own = value.get("text")
+        inner = sum(_characters(v) for v in value.values() if isinstance(v, dict | list))
+        return inner + (len(own) if isinstance(own, str) else 0)
+    return sum(_characters(v) for v in value) if isinstance(value, list) else 0
 
 
 def _texts(value: Any) -> Iterator[Json]:

@@ -75,8 +75,9 @@ def on_command(ack, body, respond):
     elif text.startswith("whisper"):
         respond(text="only you", blocks=card("only you"))
     elif text.startswith("later"):
+        begun = clock()
         with lock:
-            due.extend(clock() + timedelta(hours=h) for h in (24, 30))
+            due.extend(begun + timedelta(hours=h) for h in (24, 30))
     elif text.startswith("die"):
         os._exit(1)
     else:

@@ -4,13 +4,13 @@ import pytest
 
 from tests.sandbox.living import living
 
-IDLE = (sys.executable, "-c", "import threading; threading.Event().wait()")
+NO_BOT = (sys.executable, "-c", "")
 
 
 @pytest.fixture(scope="module")
 def slack(tmp_path_factory):
-    """A world whose bot does nothing: for the Web API alone."""
-    with living(tmp_path_factory.mktemp("slack"), command=IDLE) as world:
+    """A world whose bot has ended: for the Web API alone."""
+    with living(tmp_path_factory.mktemp("slack"), command=NO_BOT) as world:
         yield world
 
 
