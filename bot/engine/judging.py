@@ -15,8 +15,7 @@ from bot.engine.quotas import Quotas
 from bot.engine.ranking import Fitting, fitting, ranked
 from bot.engine.rejects import JOINED_ELSEWHERE, Case, first_fault
 from bot.engine.terms import Terms
-from bot.engine.windows import measure
-from bot.engine.words import machines
+from bot.engine.words import machines, note
 
 _TOO_MANY = frozenset({"too_many_instances"})
 _NOT_GUARANTEED = frozenset({"not_guaranteed"})
@@ -51,8 +50,8 @@ class _Bench:
         self.taken: set[int] = set()
 
     def case(self, candidate: Candidate) -> Case:
-        """Return the candidate measured."""
-        return Case(candidate, measure(candidate, self.terms), self.terms, self.quotas)
+        """Return the candidate as the rules look at it."""
+        return Case(candidate, self.terms, self.quotas)
 
     def options(self) -> list[Case]:
         """Return what stands as an option now, joins included."""
@@ -135,7 +134,7 @@ def _join_group(bench: _Bench, places: Sequence[int]) -> None:
     text = f"{machines(asked, whole.candidate.instance_type)} are joined better from {names}."
     for leg in legs:
         if leg.place not in bench.taken and leg.count in part:
-            bench.faults[leg.place] = Note(code=JOINED_ELSEWHERE, text=text)
+            bench.faults[leg.place] = note(JOINED_ELSEWHERE, text)
 
 
 def _allow_oversize(bench: _Bench) -> None:

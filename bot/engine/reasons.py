@@ -8,9 +8,9 @@ from decimal import Decimal
 from bot.domain.decision import Certainty, Note
 from bot.domain.market import Kind
 from bot.engine.ranking import Fitting
-from bot.engine.words import dollars, moment
+from bot.engine.words import dollars, moment, note
 
-_ONLY = Note(code="only_one_that_fits", text="It is the only option that fits.")
+_ONLY = note("only_one_that_fits", "It is the only option that fits.")
 _GUARANTEED = Note(code="guaranteed_start", text="Once paid, the machines are there at the start.")
 _LEAST_COMMITMENT = Note(
     code="least_commitment", text="It is paid by the hour and can be stopped at any time."
@@ -50,24 +50,19 @@ def reasons(option: Fitting, best: Best) -> tuple[Note, ...]:
     row = option.candidate
     found = []
     if row.kind is Kind.OWNED:
-        found.append(Note(code="already_paid", text=f"It is paid already, in {row.account}."))
+        found.append(note("already_paid", f"It is paid already, in {row.account}."))
     if best.options == 1:
         found.append(_ONLY)
     elif option.exact == best.total:
-        found.append(
-            Note(code="cheapest", text=f"No other option costs less than {dollars(option.total)}.")
-        )
+        found.append(note("cheapest", f"No other option costs less than {dollars(option.total)}."))
     if option.certainty is Certainty.GUARANTEED:
         found.append(_GUARANTEED)
     if row.kind in (Kind.ON_DEMAND, Kind.SPOT):
         found.append(_LEAST_COMMITMENT)
     if best.several_begins and option.stay.begin == best.begin:
         found.append(
-            Note(
-                code="starts_soonest",
-                text=f"No other option begins before {moment(option.stay.begin)}.",
-            )
+            note("starts_soonest", f"No other option begins before {moment(option.stay.begin)}.")
         )
     if best.several_machines and row.machines == best.machines:
-        found.append(Note(code="fewest_machines", text=f"It needs only {row.machines} machine(s)."))
+        found.append(note("fewest_machines", f"It needs only {row.machines} machine(s)."))
     return tuple(found)

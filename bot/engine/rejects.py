@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from bot.domain.decision import Note
 from bot.domain.market import Kind
@@ -12,18 +13,22 @@ from bot.engine.certainty import refused_within
 from bot.engine.costs import instance_rate, total
 from bot.engine.quotas import Quotas
 from bot.engine.terms import Terms
-from bot.engine.windows import Stay, rest_is_enough, whole_is_enough
-from bot.engine.words import dollars, machines, moment, rate, span
+from bot.engine.windows import Stay, measure, rest_is_enough, whole_is_enough
+from bot.engine.words import dollars, machines, moment, note, rate, span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
-    """One candidate before the rules; `stay` is None when the row has no window."""
+    """One candidate before the rules."""
 
     candidate: Candidate
-    stay: Stay | None
     terms: Terms
     quotas: Quotas
+
+    @cached_property
+    def stay(self) -> Stay | None:
+        """The measured window, None when the row has none; most rows fail before it counts."""
+        return measure(self.candidate, self.terms)
 
 
 def first_fault(case: Case, waived: AbstractSet[str] = frozenset()) -> Note | None:
@@ -32,7 +37,7 @@ def first_fault(case: Case, waived: AbstractSet[str] = frozenset()) -> Note | No
         if code not in waived:
             text = rule(case)
             if text is not None:
-                return Note(code=code, text=text)
+                return note(code, text)
     return None
 
 

@@ -13,7 +13,7 @@ from bot.engine.quotas import Quotas
 from bot.engine.ranking import Fitting, starts_later
 from bot.engine.terms import Terms
 from bot.engine.windows import is_shorter
-from bot.engine.words import moment, percent, span
+from bot.engine.words import moment, note, percent, span
 
 PRICE_LIFE = timedelta(hours=24)
 _BLOCKS_END = time(11, 30)
@@ -26,7 +26,7 @@ def warnings(option: Fitting, terms: Terms, quotas: Quotas) -> tuple[Note, ...]:
     for code, rule in WARNINGS:
         text = rule(option, terms)
         if text is not None:
-            found.append(Note(code=code, text=text))
+            found.append(note(code, text))
     if option.candidate.kind is not Kind.OWNED and not quotas.known(option.candidate):
         found.append(QUOTA_UNKNOWN)
     return tuple(found)

@@ -52,15 +52,16 @@ def tail(candidate: Candidate, target: Target) -> timedelta:
 
 def measure(candidate: Candidate, terms: Terms) -> Stay | None:
     """Return the measured window, or None when the row has no segment."""
-    window = candidate.window
-    if not window:
+    segments = candidate.segments
+    if not segments:
         return None
     lost = tail(candidate, terms.target)
-    start = window[0][0]
+    start = segments[0].start
     begin = begin_of(start, terms)
     reserved = usable = reserved_left = usable_left = _NOTHING
     use_end = None
-    for opens, closes in window:
+    for segment in segments:
+        opens, closes = segment.start, segment.end
         last = closes - lost
         reserved += closes - opens
         usable += max(last - opens, _NOTHING)
@@ -70,7 +71,7 @@ def measure(candidate: Candidate, terms: Terms) -> Stay | None:
         if use_end is None and useful and usable_left + useful >= terms.asked:
             use_end = left_from + (terms.asked - usable_left)
         usable_left += useful
-    usable_end = window[-1][1] - lost
+    usable_end = segments[-1].end - lost
     return Stay(
         start=start,
         begin=begin,

@@ -2,11 +2,18 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 
+from bot.domain.decision import Note
 from bot.domain.values import cents, plain_text, rate_text
 
-HOUR = timedelta(hours=1)
 MICROSECOND = timedelta(microseconds=1)
+
+
+@lru_cache(maxsize=8192)
+def note(code: str, text: str) -> Note:
+    """Return the note; equal ones are one object, since large markets repeat them."""
+    return Note(code=code, text=text)
 
 
 def hours(length: timedelta) -> Decimal:
@@ -16,7 +23,7 @@ def hours(length: timedelta) -> Decimal:
 
 def moment(instant: datetime) -> str:
     """Return the instant to the minute: "2027-03-18 11:00 UTC"."""
-    return f"{instant:%Y-%m-%d %H:%M} UTC"
+    return f"{instant.isoformat(' ', 'minutes')[:16]} UTC"
 
 
 def day(instant: datetime) -> str:

@@ -20,10 +20,28 @@ from bot.engine import decide
 EXAMPLES = Path(__file__).parents[2] / "data" / "plan" / "examples.jsonl"
 LINES = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
 TABLE = frozenset(
-    "not_cancellable ends_1130_utc early_termination shorter_than_asked longer_than_asked"
-    " more_machines_than_asked fewer_machines_than_asked gap_between_segments price_stale"
-    " local_zone payment_pending_first below_break_even target_is_final refused_before score_low"
-    " quota_unknown not_guaranteed joined starts_later owner_must_agree".split()
+    [
+        "not_cancellable",
+        "ends_1130_utc",
+        "early_termination",
+        "shorter_than_asked",
+        "longer_than_asked",
+        "more_machines_than_asked",
+        "fewer_machines_than_asked",
+        "gap_between_segments",
+        "price_stale",
+        "local_zone",
+        "payment_pending_first",
+        "below_break_even",
+        "target_is_final",
+        "refused_before",
+        "score_low",
+        "quota_unknown",
+        "not_guaranteed",
+        "joined",
+        "starts_later",
+        "owner_must_agree",
+    ]
 )
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
