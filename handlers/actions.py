@@ -1,0 +1,250 @@
+"""Every button, by its exact name, and the one service call it stands for.
+
+What a button shows proves nothing: its ids are read again, and the service decides whether the
+presser may. Buttons of rooms whose services are plugged in later stand in `Desk.extras`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.records import Delivery, Person, gpu_id
+from bot.domain.request import Parsed, Problem, Request, Status
+from handlers import ids
+from handlers.answers import answers_to, picked
+from handlers.cards.decision import seen
+from handlers.cards.private import saying
+from handlers.commands import Said, Scope, list_page, obey
+from handlers.deliveries import Action, Command, read_item
+from handlers.desk import Desk
+from handlers.forms import FormContext, denial_form, request_form
+from handlers.ids import ButtonValue
+from handlers.reply import NOTHING, Form, Message, Reply
+
+PLAIN = frozenset({"mine", "team", "all"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pressed:
+    """One press: by whom, where, and what the button carried. `delivery` is its own row."""
+
+    delivery: int
+    action: Action
+    person: Person
+    value: ButtonValue
+
+    @property
+    def user(self) -> str:
+        """Who pressed."""
+        return self.action.user
+
+
+def press(pressed: Pressed, desk: Desk) -> Reply:
+    """Return the answer to one press."""
+    name = pressed.action.action_id
+    extra = desk.extras.get(name)
+    if extra is not None:
+        return Reply(messages=(saying(extra(pressed.value, pressed.user)),))
+    handler = KNOWN.get(name)
+    if handler is None:
+        raise UserError("That button does nothing yet.", hint="list")
+    return handler(pressed, desk)
+
+
+def _request(pressed: Pressed, desk: Desk) -> Reply:
+    """Ask for approval of the very option that was shown, or say that it has changed."""
+    number = _reservation(pressed)
+    card = desk.views.card(number)
+    if card.decision is None or seen(card.decision) != pressed.value.seen:
+        raise UserError(
+            f"{gpu_id(number)} has changed since that card was drawn."
+            " Please look at the new one first.",
+            hint=f"status {gpu_id(number)}",
+        )
+    desk.proposing.propose(number, by=pressed.user, rank=pressed.value.rank)
+    return NOTHING
+
+
+def _approve(pressed: Pressed, desk: Desk) -> Reply:
+    desk.approving.approve(_proposal(pressed), by=pressed.user)
+    return NOTHING
+
+
+def _deny(pressed: Pressed, desk: Desk) -> Reply:
+    """Ask for the reason; the verdict comes with the form."""
+    number = _proposal(pressed)
+    name = gpu_id(desk.views.proposal(number).reservation.id)
+    context = FormContext(channel=pressed.action.channel, proposal=number)
+    instead = saying(
+        "Slack did not let the form open. Press Deny again, or send the reason in a line.",
+        hint=f'deny {name} "too expensive for an evaluation"',
+    )
+    return Reply(form=Form(denial_form(context, name=name), instead))
+
+
+def _another(pressed: Pressed, desk: Desk) -> Reply:
+    desk.quoting.show(_reservation(pressed), rank=pressed.value.rank or 1)
+    return NOTHING
+
+
+def _change(pressed: Pressed, desk: Desk) -> Reply:
+    reservation = desk.views.card(_reservation(pressed)).reservation
+    instead = saying(
+        "Slack did not let the form open. Press Change again, or cancel it and send a new line.",
+        hint=reservation.line,
+    )
+    return _form(pressed, reservation.request, instead, reservation=reservation.id)
+
+
+def _cancel(pressed: Pressed, desk: Desk) -> Reply:
+    desk.asking.cancel(_reservation(pressed), by=pressed.user)
+    return NOTHING
+
+
+def _choice(pressed: Pressed, desk: Desk) -> Reply:
+    """Go on with a line that had a question open: with an answer, a yes, or once more."""
+    delivery, command = _own_line(pressed, desk)
+    value = pressed.value
+    if value.confirm:
+        with desk.store.transaction() as tx:
+            confirmed = tx.inbox.confirm(delivery.id)
+        if not confirmed:
+            raise UserError("That was carried out already.", hint="list")
+        desk.bell.ring()
+        return NOTHING
+    if not isinstance(command, Command):
+        raise UserError("That question is settled already.", hint="list")
+    answers = answers_to(desk.store, delivery.id)
+    if value.field is not None and value.choice is not None:
+        asked = _read(pressed, desk, delivery, command, answers)
+        answers = picked(
+            desk.store,
+            delivery.id,
+            asked,
+            field=value.field,
+            choice=value.choice,
+            at=desk.clock.now(),
+        )
+    parsed = _read(pressed, desk, delivery, command, answers)
+    again = value.again and _first_time(pressed, desk)
+    said = Said(
+        delivery=delivery.id,
+        command=command.model_copy(update={"answer_at": pressed.action.answer_at}),
+        person=pressed.person,
+        parsed=parsed,
+        again=again,
+    )
+    return obey(said, desk)
+
+
+def _open_form(pressed: Pressed, desk: Desk) -> Reply:
+    """Open the form, filled with what the line says, or with the line that works instead."""
+    request: Request | None = None
+    if pressed.value.delivery is not None:
+        delivery, command = _own_line(pressed, desk)
+        if isinstance(command, Command):
+            answers = answers_to(desk.store, delivery.id)
+            parsed = _read(pressed, desk, delivery, command, answers)
+            request = _nearest(pressed, desk, parsed)
+    instead = saying("Slack did not let the form open. Please press the button again.")
+    return _form(pressed, request, instead)
+
+
+def _older(pressed: Pressed, desk: Desk) -> Reply:
+    scope = pressed.value.scope
+    if scope not in PLAIN:
+        raise UserError("That list is not there any more.", hint="list")
+    return list_page(
+        desk, user=pressed.user, scope=cast("Scope", scope), before=pressed.value.before
+    )
+
+
+def _form(
+    pressed: Pressed, request: Request | None, instead: Message, *, reservation: int | None = None
+) -> Reply:
+    context = FormContext(
+        channel=pressed.action.channel,
+        zone=pressed.person.zone,
+        locale=pressed.person.locale,
+        reservation=reservation,
+    )
+    return Reply(form=Form(request_form(context, request), instead))
+
+
+def _own_line(pressed: Pressed, desk: Desk) -> tuple[Delivery, object]:
+    """Return the delivery that a choice is about; only its own sender may choose."""
+    if pressed.value.delivery is None:
+        raise UserError("That question is settled already.", hint="list")
+    with desk.store.reading() as tx:
+        delivery = tx.inbox.get(pressed.value.delivery)
+    item = read_item(delivery.body)
+    if getattr(item, "user", None) != pressed.user:
+        raise NotAllowedError("Only the person who sent that line may choose.")
+    return delivery, item
+
+
+def _read(
+    pressed: Pressed,
+    desk: Desk,
+    delivery: Delivery,
+    command: Command,
+    answers: dict[str, str],
+) -> Parsed:
+    """Return what the line meant when it was sent; choices never move with the clock."""
+    return desk.parse(
+        command.text,
+        now=delivery.received_at,
+        zone=pressed.person.zone,
+        locale=pressed.person.locale,
+        answers=answers,
+    )
+
+
+def _nearest(pressed: Pressed, desk: Desk, parsed: Parsed) -> Request | None:
+    problem: Problem | None = parsed.problem
+    if parsed.request is not None or problem is None:
+        return parsed.request
+    hinted = desk.parse(
+        problem.hint.removeprefix(f"{ids.COMMAND} "),
+        now=desk.clock.now(),
+        zone=pressed.person.zone,
+        locale=pressed.person.locale,
+        answers={},
+    )
+    return hinted.request if hinted.status is not Status.REFUSED else None
+
+
+def _first_time(pressed: Pressed, desk: Desk) -> bool:
+    """Return True once for each press: work that is repeated after a crash must not file twice."""
+    fact = f"again:{pressed.delivery}"
+    with desk.store.transaction() as tx:
+        if tx.facts.get(fact) is not None:
+            return False
+        tx.facts.put(fact, "filed", at=desk.clock.now())
+    return True
+
+
+def _reservation(pressed: Pressed) -> int:
+    if pressed.value.reservation is None:
+        raise UserError("That button is from an older version of me.", hint="list")
+    return pressed.value.reservation
+
+
+def _proposal(pressed: Pressed) -> int:
+    if pressed.value.proposal is None:
+        raise UserError("That button is from an older version of me.", hint="list")
+    return pressed.value.proposal
+
+
+KNOWN: dict[str, Callable[[Pressed, Desk], Reply]] = {
+    ids.REQUEST: _request,
+    ids.APPROVE: _approve,
+    ids.DENY: _deny,
+    ids.ANOTHER: _another,
+    ids.CHANGE: _change,
+    ids.CANCEL: _cancel,
+    ids.CHOICE: _choice,
+    ids.FORM: _open_form,
+    ids.OLDER: _older,
+}

@@ -1,0 +1,134 @@
+"""The card that approvers decide from. Its buttons are there only while it can be decided."""
+
+from collections.abc import Iterator
+
+from bot.domain.decision import Option
+from bot.domain.lifecycle import ProposalState
+from bot.domain.records import Proposal, gpu_id
+from bot.services.views import CardView
+from handlers import ids
+from handlers.cards import wording
+from handlers.cards.decision import MOST_REASON, budget_after, option_lines
+from handlers.cards.limits import single
+from handlers.rendering import (
+    Names,
+    actions,
+    button,
+    context,
+    cut,
+    moment,
+    one_line,
+    section,
+    shown,
+    strong,
+    unnamed,
+    utc_words,
+)
+from handlers.reply import Block, Message
+
+
+def approval_card(view: CardView, names: Names = unnamed) -> Message:
+    """Return the proposal's card. The view holds a proposal."""
+    proposal = view.proposal
+    if proposal is None:
+        return Message(f"{gpu_id(view.reservation.id)} has nothing to approve.")
+    blocks: list[Block] = [
+        section("\n".join(_question(view, proposal, names))),
+        section("\n".join(option_lines(proposal.option, view))),
+        section("\n".join(_money(view, proposal))),
+    ]
+    warnings = [f"⚠ {shown(note.text)}" for note in proposal.option.warnings[:6]]
+    if warnings:
+        blocks.append(context(*warnings))
+    verdicts = tuple(_verdicts(view, names))
+    if verdicts:
+        blocks.append(context(*verdicts))
+    if proposal.state is ProposalState.OPEN:
+        blocks += actions(list(_buttons(proposal)))
+    return single(_fallback(view, proposal), blocks)
+
+
+def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]:
+    ceiling = strong(wording.dollars(proposal.ceiling))
+    request = view.reservation.request
+    yield f"{strong(gpu_id(view.reservation.id))} · {shown(wording.wanted(request))}"
+    match proposal.state:
+        case ProposalState.OPEN:
+            yield f"Approve up to {ceiling} until {moment(proposal.expires_at)}"
+            if proposal.needed > 1:
+                yield f"{proposal.needed} different people must agree"
+        case ProposalState.APPROVED:
+            yield f"*Approved* up to {ceiling}"
+        case ProposalState.DENIED:
+            yield f"*Denied.* Nothing was bought for {ceiling}"
+        case ProposalState.EXPIRED:
+            yield f"*Expired* {moment(proposal.expires_at)}. Nothing was bought"
+        case ProposalState.SUPERSEDED:
+            yield "*Replaced* by a newer proposal. Nothing is bought from this one"
+    team = f", team {shown(proposal.team)}" if proposal.team else ""
+    yield f"Asked by {shown(names(proposal.asked_by))}{team}"
+    if request.reason:
+        yield f"For: {shown(cut(one_line(request.reason), MOST_REASON))}"
+    else:
+        yield "No reason was given"
+    if proposal.note:
+        yield shown(proposal.note)
+
+
+def _money(view: CardView, proposal: Proposal) -> Iterator[str]:
+    other = _alternative(view, proposal.option)
+    if other is None:
+        yield "No other option was found"
+    else:
+        yield (
+            f"Next best: {wording.dollars(other.total_usd)},"
+            f" {shown(wording.KINDS[other.kind])}, {wording.CERTAINTIES[other.certainty]}"
+        )
+    after = budget_after(view, proposal.ceiling)
+    if after is None:
+        yield "The team has no monthly budget set"
+    elif proposal.state is ProposalState.OPEN:
+        short = " — *over the budget*" if after < 0 else ""
+        yield f"Budget left after it: {_signed(view, proposal)}{short}"
+
+
+def _signed(view: CardView, proposal: Proposal) -> str:
+    after = budget_after(view, proposal.ceiling)
+    if after is None:
+        return ""
+    return f"-{wording.dollars(-after)}" if after < 0 else wording.dollars(after)
+
+
+def _alternative(view: CardView, option: Option) -> Option | None:
+    options = view.decision.options if view.decision is not None else ()
+    return next((other for other in options if other.refs != option.refs), None)
+
+
+def _verdicts(view: CardView, names: Names) -> Iterator[str]:
+    for approval in view.approvals:
+        said = "Approved" if approval.verdict == "approve" else "Denied"
+        why = f": {shown(approval.reason)}" if approval.reason else ""
+        yield f"{said} by {shown(names(approval.approver))} {moment(approval.at)}{why}"
+
+
+def _buttons(proposal: Proposal) -> Iterator[Block]:
+    value = ids.ButtonValue(proposal=proposal.id).text()
+    amount = wording.dollars(proposal.ceiling)
+    final = "" if proposal.option.cancellable else " It cannot be cancelled afterwards."
+    yield button(
+        f"Approve {amount}",
+        ids.APPROVE,
+        value,
+        style="primary",
+        confirm=f"Up to {amount} may be spent for this.{final}",
+    )
+    yield button("Deny", ids.DENY, value, style="danger")
+
+
+def _fallback(view: CardView, proposal: Proposal) -> str:
+    amount = wording.dollars(proposal.ceiling)
+    name = gpu_id(view.reservation.id)
+    if proposal.state is ProposalState.OPEN:
+        until = utc_words(proposal.expires_at)
+        return shown(f"Approve up to {amount} for {name} until {until}?")
+    return shown(f"{name}: the proposal of {amount} is {proposal.state}.")

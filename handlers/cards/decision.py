@@ -1,0 +1,270 @@
+"""The living card of one reservation: what it costs, how sure it is, and what may be done.
+
+It fits a phone without scrolling: the pick first, at most four others in a line each, and
+everything that is not settled said openly.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from bot.domain.decision import Decision, Option
+from bot.domain.lifecycle import ReservationState as State
+from bot.domain.records import Switch, gpu_id
+from bot.services.views import CardView
+from handlers import ids
+from handlers.cards import wording
+from handlers.cards.limits import single
+from handlers.rendering import (
+    Names,
+    actions,
+    button,
+    code,
+    context,
+    cut,
+    moment,
+    one_line,
+    section,
+    shown,
+    strong,
+    unnamed,
+    utc_words,
+)
+from handlers.reply import Block, Message
+
+MOST_OTHERS = 4
+MOST_WARNINGS = 4
+MOST_ADVICE = 4
+MOST_REASON = 300
+SEEN_FIGURES = 12
+"""Enough of a digest to tell two decisions on one reservation apart."""
+
+SAID_ALREADY = frozenset(
+    {"not_cancellable", "early_termination", "ends_1130_utc", "below_break_even"}
+)
+"""Warnings whose figures stand in the card's own lines."""
+
+BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
+BOUGHT = frozenset(
+    {State.PAYMENT_PENDING, State.SCHEDULED, State.ACTIVE, State.ENDED, State.NEEDS_REVIEW}
+)
+
+
+def seen(decision: Decision) -> str:
+    """Return the first figures of a decision's digest, which tie a button to what it showed."""
+    return decision.digest[:SEEN_FIGURES]
+
+
+def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) -> Message:
+    """Return the reservation's card. `live` False leaves the buttons out."""
+    reservation = view.reservation
+    blocks: list[Block] = [section("\n".join(_head(view, names)))]
+    option = wording.shown_option(view)
+    if option is not None:
+        blocks.append(section("\n".join(option_lines(option, view))))
+        warnings = _warnings(option)
+        if warnings:
+            blocks.append(context(*warnings))
+    if reservation.state == State.QUOTED and view.decision is not None:
+        blocks += _rest(view.decision, option)
+    blocks += [context(*lines) for lines in [list(_small_print(view))] if lines]
+    if live:
+        blocks += actions(list(_buttons(view, option)))
+    return single(_fallback(view, option), blocks)
+
+
+def plan_card(decision: Decision, line: str) -> Message:
+    """Return what would be decided, for /gpu plan: the same lines, nothing filed."""
+    option = decision.options[0] if decision.recommended is not None else None
+    blocks: list[Block] = [section(f"*Plan only, nothing was filed*\n{code(line)}")]
+    if option is not None:
+        blocks.append(section("\n".join(option_lines(option, None))))
+        warnings = _warnings(option)
+        if warnings:
+            blocks.append(context(*warnings))
+    blocks += _rest(decision, option)
+    text = "Plan: nothing fits." if option is None else f"Plan: {_gist(option)}"
+    return single(text, blocks)
+
+
+def option_lines(option: Option, view: CardView | None) -> Iterator[str]:
+    """Give the lines on one option: price, time, place, certainty, break-even, budget."""
+    paid = {
+        "upfront": "paid up front",
+        "hourly": "paid by the hour",
+        "already": "paid already",
+    }[option.paid]
+    yield (
+        f"{strong(wording.dollars(option.total_usd))} in all, {paid} · "
+        f"{wording.hourly(option.usd_per_accelerator_hour)} per GPU-hour"
+    )
+    kind = wording.KINDS[option.kind]
+    yield f"{shown(wording.machines(option))} · {kind} · {shown(wording.place(option))}"
+    yield f"Starts {moment(wording.began(option))}"
+    yield f"Last usable minute {moment(option.usable_end)}"
+    if len(option.segments) > 1:
+        yield f"In {len(option.segments)} parts, with a gap between them"
+    final = "can be cancelled" if option.cancellable else "*cannot be cancelled*"
+    yield f"{wording.CERTAINTIES[option.certainty].capitalize()} · {final}"
+    if option.break_even_utilization is not None:
+        said = view.reservation.request.utilization if view is not None else None
+        use = f"; you said {wording.percent(said)}" if said is not None else ""
+        even = wording.percent(option.break_even_utilization)
+        yield f"Pays off above {even} of the time in use{use}"
+    if view is not None and view.budget_left is not None and view.reservation.state in BEFORE_MONEY:
+        yield f"Budget left this month: {wording.dollars(view.budget_left)}"
+
+
+def _head(view: CardView, names: Names) -> Iterator[str]:
+    reservation = view.reservation
+    tick = "✓ " if wording.sure(view.receipts) else ""
+    name = strong(gpu_id(reservation.id))
+    yield f"{name} · {shown(wording.wanted(reservation.request))}"
+    yield f"{tick}{strong(wording.STATES[reservation.state].capitalize())}{_more(view, names)}"
+    if reservation.request.reason:
+        yield f"For: {shown(cut(one_line(reservation.request.reason), MOST_REASON))}"
+
+
+def _more(view: CardView, names: Names) -> str:
+    """Return what belongs behind the state: until when, by whom, why."""
+    note = f" — {shown(view.reservation.note)}" if view.reservation.note else ""
+    progress = f" — {shown(view.progress)}" if view.progress else ""
+    more = note
+    match view.reservation.state:
+        case State.REQUESTED:
+            more = progress or "…"
+        case State.PENDING_APPROVAL if view.proposal is not None:
+            given = sum(1 for approval in view.approvals if approval.verdict == "approve")
+            until = moment(view.proposal.expires_at)
+            more = f", {given} of {view.proposal.needed} given, until {until}"
+        case State.APPROVED | State.PURCHASING:
+            who = [names(a.approver) for a in view.approvals if a.verdict == "approve"]
+            more = (f" by {shown(', '.join(who))}" if who else "") + progress
+        case State.DECLINED:
+            denial = next((a for a in view.approvals if a.verdict == "deny"), None)
+            if denial is not None:
+                more = f" by {shown(names(denial.approver))}: {shown(denial.reason)}"
+        case State.PAYMENT_PENDING:
+            more = f" — AWS has the order and takes the payment; not certain before that{note}"
+        case State.NEEDS_REVIEW:
+            more = f" — it may have been bought; its money stays held{note}"
+    return more
+
+
+def _warnings(option: Option) -> tuple[str, ...]:
+    told = [note for note in option.warnings if note.code not in SAID_ALREADY]
+    first = sorted(told, key=lambda note: note.code != "joined")
+    return tuple(f"⚠ {shown(note.text)}" for note in first[:MOST_WARNINGS])
+
+
+def _rest(decision: Decision, option: Option | None) -> list[Block]:
+    """Return the other options, what was not read, and what else could be sent."""
+    blocks: list[Block] = []
+    if option is None:
+        blocks.append(section("*Nothing fits.* Nothing was bought or held."))
+    others = [other for other in decision.options if other is not option]
+    if option is not None and others:
+        lines = [_other(other, option) for other in others[:MOST_OTHERS]]
+        if len(others) > MOST_OTHERS:
+            lines.append(f"… and {len(others) - MOST_OTHERS} more")
+        blocks.append(section("*Others*\n" + "\n".join(lines)))
+    if decision.not_read:
+        blocks.append(context(_not_read(decision)))
+    if decision.advice:
+        lines = [f"• {shown(note.text)}" for note in decision.advice[:MOST_ADVICE]]
+        blocks.append(section("\n".join(lines)))
+    return blocks
+
+
+def _other(other: Option, pick: Option) -> str:
+    """Return one line on an option that lost, with why."""
+    why = []
+    if other.total_usd > pick.total_usd:
+        why.append("costs more")
+    if other.certainty != pick.certainty:
+        why.append(wording.CERTAINTIES[other.certainty])
+    if pick.cancellable and not other.cancellable:
+        why.append("cannot be cancelled")
+    if len(other.refs) > len(pick.refs):
+        why.append(f"{len(other.refs)} purchases")
+    if wording.began(other) > wording.began(pick):
+        why.append("starts later")
+    if other.instance_count < pick.instance_count:
+        why.append("fewer machines")
+    losing = ", ".join(why[:2]) if why else "ranked lower"
+    where = f"{wording.KINDS[other.kind]} in {other.zone or other.region}"
+    return f"{other.rank}. {wording.dollars(other.total_usd)} · {shown(where)} — {shown(losing)}"
+
+
+def _not_read(decision: Decision) -> str:
+    named = [
+        f"{row.market} in {row.region}, {row.account} ({row.why})" for row in decision.not_read[:4]
+    ]
+    more = len(decision.not_read) - len(named)
+    tail = f" and {more} more" if more > 0 else ""
+    return (
+        f"Not read: {shown('; '.join(named))}{tail}."
+        " That is not the same as having no capacity: there may be better offers."
+    )
+
+
+def _small_print(view: CardView) -> Iterator[str]:
+    if view.switch is Switch.OFF and view.reservation.state in BEFORE_MONEY:
+        yield "Buying is stopped: nothing will be bought until an administrator resumes it."
+    if view.switch is Switch.SHADOW and view.reservation.state in BEFORE_MONEY:
+        yield "Shadow mode: everything happens but the purchase itself."
+    for receipt in view.receipts[:6]:
+        trouble = ", AWS no longer knows it" if receipt.gone else ""
+        look = ", last look failed" if receipt.last_error else ""
+        yield (
+            f"{code(receipt.id)} is {shown(receipt.state)}{trouble}{look},"
+            f" seen {moment(receipt.checked_at)}"
+        )
+    if view.decided_at is not None and view.reservation.state in BEFORE_MONEY:
+        yield f"Prices as of {moment(view.decided_at)}"
+
+
+def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
+    reservation = view.reservation
+    if reservation.state == State.QUOTED and option is not None and view.decision is not None:
+        mine = ids.ButtonValue(
+            reservation=reservation.id, rank=option.rank, seen=seen(view.decision)
+        )
+        yield button("Ask for approval", ids.REQUEST, mine.text(), style="primary")
+        if len(view.decision.options) > 1:
+            ranks = [other.rank for other in view.decision.options]
+            following = ranks[(ranks.index(option.rank) + 1) % len(ranks)]
+            value = ids.ButtonValue(reservation=reservation.id, rank=following)
+            yield button("Another option", ids.ANOTHER, value.text())
+    if reservation.state in BEFORE_MONEY | {State.EXPIRED}:
+        value = ids.ButtonValue(reservation=reservation.id)
+        if reservation.state != State.REQUESTED:
+            yield button("Change", ids.CHANGE, value.text())
+        if reservation.state != State.EXPIRED:
+            yield button(
+                "Cancel",
+                ids.CANCEL,
+                value.text(),
+                style="danger",
+                confirm="The request ends here. Nothing has been bought.",
+            )
+
+
+def _gist(option: Option) -> str:
+    return (
+        f"{wording.dollars(option.total_usd)} for {wording.machines(option)},"
+        f" {wording.KINDS[option.kind]}, {utc_words(wording.began(option))}"
+        f" to {utc_words(option.usable_end)}, {wording.CERTAINTIES[option.certainty]}"
+    )
+
+
+def _fallback(view: CardView, option: Option | None) -> str:
+    reservation = view.reservation
+    head = f"{gpu_id(reservation.id)}: {wording.wanted(reservation.request)}, "
+    state = wording.STATES[reservation.state]
+    gist = f". {_gist(option)}" if option is not None else ""
+    return shown(f"{head}{state}{gist}.")
+
+
+def budget_after(view: CardView, ceiling: Decimal) -> Decimal | None:
+    """Return the month's budget once the proposal's ceiling is taken from it."""
+    return None if view.budget_left is None else view.budget_left - ceiling

@@ -1,0 +1,75 @@
+"""Lists of reservations: one line each, over as many messages as Slack needs."""
+
+from collections.abc import Iterator, Sequence
+
+from bot.domain.records import gpu_id
+from bot.services.views import CardView
+from handlers import ids
+from handlers.cards import wording
+from handlers.cards.limits import split
+from handlers.rendering import (
+    actions,
+    button,
+    cut,
+    moment,
+    one_line,
+    section,
+    shown,
+    strong,
+)
+from handlers.reply import Block, Message
+
+MOST_LISTED_REASON = 120
+LINES_IN_A_SECTION = 4
+
+
+def listing_messages(
+    views: Sequence[CardView], *, title: str, scope: str, more: bool
+) -> tuple[Message, ...]:
+    """Return the list; with `more`, the last message has a button for the older ones."""
+    if not views:
+        return (Message(f"{title}: nothing is open.", (section(f"{title}: nothing is open."),)),)
+    lines = [line(view) for view in views]
+    blocks: list[Block] = [section(strong(title))]
+    blocks += [
+        section("\n".join(lines[first : first + LINES_IN_A_SECTION]))
+        for first in range(0, len(lines), LINES_IN_A_SECTION)
+    ]
+    if more:
+        value = ids.ButtonValue(scope=scope, before=views[-1].reservation.id)
+        blocks += actions([button("Show older ones", ids.OLDER, value.text())])
+    return split(f"{title}: {len(views)} shown.", blocks)
+
+
+def line(view: CardView) -> str:
+    """Return one reservation in a line: id, what, state, when, amount, reason."""
+    return " · ".join(_parts(view))
+
+
+def home_view(views: Sequence[CardView]) -> dict[str, object]:
+    """Return somebody's Home tab."""
+    value = ids.ButtonValue().text()
+    blocks: list[Block] = [
+        section("*Your GPU capacity*"),
+        *actions([button("New request", ids.FORM, value, style="primary")]),
+        *(section(line(view)) for view in views[:80]),
+    ]
+    if not views:
+        blocks.append(section("You have nothing open. `/gpu help` lists what I can do."))
+    return {"type": "home", "blocks": blocks}
+
+
+def _parts(view: CardView) -> Iterator[str]:
+    reservation = view.reservation
+    tick = "✓ " if wording.sure(view.receipts) else ""
+    yield strong(gpu_id(reservation.id))
+    yield shown(wording.wanted(reservation.request))
+    yield f"{tick}{wording.STATES[reservation.state]}"
+    option = wording.shown_option(view)
+    if option is not None:
+        yield f"{moment(wording.began(option))} to {moment(option.usable_end)}"
+        yield wording.dollars(option.total_usd)
+    if any(receipt.gone for receipt in view.receipts):
+        yield "no longer known to AWS"
+    if reservation.request.reason:
+        yield shown(cut(one_line(reservation.request.reason), MOST_LISTED_REASON))

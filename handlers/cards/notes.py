@@ -1,0 +1,57 @@
+"""Notes, whispers and digests: sections of sentences from other rooms, with their buttons."""
+
+from collections.abc import Iterator, Sequence
+
+from bot.domain.saying import Announcement, Press, Section
+from handlers import ids
+from handlers.cards.limits import split
+from handlers.rendering import (
+    MOST_TEXT,
+    Names,
+    actions,
+    button,
+    header,
+    mrkdwn,
+    plain,
+    section,
+    unnamed,
+)
+from handlers.reply import Block, Message
+
+
+def note_messages(announcement: Announcement, names: Names = unnamed) -> tuple[Message, ...]:
+    """Return the announcement's own words over as many messages as Slack needs."""
+    blocks = [block for part in announcement.sections for block in _section(part, names)]
+    blocks += actions([_press(announcement, press) for press in announcement.presses])
+    return split(_fallback(announcement.sections, names), blocks)
+
+
+def _section(part: Section, names: Names) -> Iterator[Block]:
+    if part.title:
+        yield header(part.title)
+    paragraph: list[str] = []
+    size = 0
+    for sentence in part.sentences:
+        line = mrkdwn(sentence, names)
+        if paragraph and size + len(line) + 1 > MOST_TEXT:
+            yield section("\n".join(paragraph))
+            paragraph, size = [], 0
+        paragraph.append(line)
+        size += len(line) + 1
+    if paragraph:
+        yield section("\n".join(paragraph))
+
+
+def _press(announcement: Announcement, press: Press) -> Block:
+    value = ids.ButtonValue(
+        reservation=announcement.reservation_id,
+        proposal=announcement.proposal_id,
+        argument=press.argument or None,
+    )
+    return button(press.label, press.action, value.text(), style=press.style, confirm=press.confirm)
+
+
+def _fallback(sections: Sequence[Section], names: Names) -> str:
+    titles = [plain((part.title,)) for part in sections if part.title]
+    sentences = [plain(sentence, names) for part in sections for sentence in part.sentences]
+    return " ".join([*titles, *sentences]) or "gpubot"

@@ -1,0 +1,173 @@
+"""What only the asking person sees: questions, refusals, confirmations, troubles."""
+
+from bot.domain.errors import UserError
+from bot.domain.records import Reservation, gpu_id
+from bot.domain.request import Parsed, Problem, Question
+from handlers import ids
+from handlers.cards.limits import split
+from handlers.rendering import (
+    actions,
+    button,
+    code,
+    context,
+    cut,
+    escape,
+    label,
+    section,
+    shown,
+    strong,
+)
+from handlers.reply import Block, Message
+
+MOST_CHOICE_ROWS = 8
+"""More choices than this become a menu, which a phone shows better than rows of buttons."""
+MOST_OPTIONS = 100
+MOST_SHOWN_LINE = 600
+
+
+def saying(text: str, *, hint: str | None = None) -> Message:
+    """Return one sentence, and a line that works below it."""
+    blocks = [section(shown(text))]
+    if hint:
+        blocks.append(section(f"Try {code(_line(hint))}"))
+    said = f"{text} Try {_line(hint)}" if hint else text
+    return Message(shown(said), tuple(blocks))
+
+
+def problem_of(error: UserError) -> Message:
+    """Return why it did not go on, and what would."""
+    return saying(error.message, hint=error.hint)
+
+
+def trouble(reference: str) -> Message:
+    """Return that we failed, with a reference that an administrator finds in the log."""
+    return saying(
+        "Something on my side failed, so I stopped there. Please look at the card or /gpu list"
+        f" before you try again. If it stays so, give an administrator the reference {reference}."
+    )
+
+
+def not_accepted(text: str) -> Message:
+    """Return that a line was not taken in; it is given back to be sent again."""
+    said = (
+        "Not accepted: I was too busy to write it down, so nothing will happen."
+        " Please send it again."
+    )
+    blocks = [section(said)]
+    if text.strip():
+        blocks.append(section(code(cut(f"{ids.COMMAND} {text}", MOST_SHOWN_LINE))))
+    return Message(said, tuple(blocks))
+
+
+def refused(problem: Problem, *, text: str, delivery: int) -> Message:
+    """Return the problem with its words marked, a line that works, and the form."""
+    blocks = [section(shown(problem.message))]
+    if problem.at is not None and problem.at[0] < problem.at[1] <= len(text):
+        blocks.append(section(_marked(text, problem.at)))
+    blocks.append(section(f"This works: {code(_line(problem.hint))}"))
+    value = ids.ButtonValue(delivery=delivery)
+    blocks += actions([button("Open the form", ids.FORM, value.text())])
+    return Message(shown(f"{problem.message} This works: {_line(problem.hint)}"), tuple(blocks))
+
+
+def asked(parsed: Parsed, *, delivery: int) -> tuple[Message, ...]:
+    """Return every open question with its choices as buttons; nothing is typed again."""
+    blocks: list[Block] = []
+    if parsed.echo:
+        blocks.append(section(shown(parsed.echo)))
+    for question in parsed.questions:
+        blocks += _question(question, delivery)
+    value = ids.ButtonValue(delivery=delivery)
+    blocks += actions([button("Fill in the form instead", ids.FORM, value.text())])
+    text = " ".join(question.question for question in parsed.questions)
+    return split(shown(text) or "One thing is open.", blocks)
+
+
+def same_line(reservation_id: int, *, delivery: int) -> Message:
+    """Return that this very line was just filed, and a button to file it once more."""
+    name = gpu_id(reservation_id)
+    said = f"That is the same line as {name}, which you sent just now. Nothing new was filed."
+    value = ids.ButtonValue(delivery=delivery, again=True)
+    rows = actions([button("File it all the same", ids.CHOICE, value.text())])
+    return Message(said, (section(f"{said}"), *rows))
+
+
+def late(text: str, *, delivery: int) -> Message:
+    """Return the question whether something that Slack showed as failed is still wanted."""
+    said = (
+        "Slack showed you an error because I was slow to answer. Nothing has been done yet."
+        " Do you still want this?"
+    )
+    yes = ids.ButtonValue(delivery=delivery, confirm=True)
+    rows = actions([button("Yes, carry it out", ids.CHOICE, yes.text(), style="primary")])
+    what = code(cut(text, MOST_SHOWN_LINE))
+    return Message(said, (section(said), section(what), *rows))
+
+
+def filed(reservation: Reservation, echo: str | None) -> Message:
+    """Return that a request was taken in, with everything that was understood."""
+    name = gpu_id(reservation.id)
+    lines = [f"{strong(name)} is filed. I am reading the market; the card shows what I find."]
+    if echo:
+        lines.append(shown(echo))
+    said = f"{name} is filed. {echo or ''}"
+    return Message(shown(said), (section("\n".join(lines)),))
+
+
+def helped(text: str) -> tuple[Message, ...]:
+    """Return the help text, one block for each paragraph."""
+    paragraphs = [part for part in text.split("\n\n") if part.strip()]
+    blocks = [section("\n".join(_helped_line(row) for row in p.split("\n"))) for p in paragraphs]
+    first = paragraphs[0].split("\n")[0] if paragraphs else "Help"
+    return split(shown(first), blocks)
+
+
+def _helped_line(row: str) -> str:
+    start = row.lstrip()
+    return code(start) if start.startswith(ids.COMMAND) else shown(row)
+
+
+def _question(question: Question, delivery: int) -> list[Block]:
+    title = section(strong(question.question))
+    if not question.choices:
+        return [title, context("Please say it in the line, or use the form.")]
+    if len(question.choices) > MOST_CHOICE_ROWS:
+        return [title, _menu(question, delivery)]
+    rows = [
+        section(shown(choice.label), accessory=_pick(question, number, delivery))
+        for number, choice in enumerate(question.choices)
+    ]
+    return [title, *rows]
+
+
+def _pick(question: Question, number: int, delivery: int) -> Block:
+    value = ids.ButtonValue(delivery=delivery, field=question.field, choice=number)
+    return button("Choose", ids.CHOICE, value.text())
+
+
+def _menu(question: Question, delivery: int) -> Block:
+    options: list[Block] = []
+    for number, choice in enumerate(question.choices[:MOST_OPTIONS]):
+        value = ids.ButtonValue(delivery=delivery, field=question.field, choice=number)
+        options.append({"text": label(choice.label), "value": value.text()})
+    menu: Block = {
+        "type": "static_select",
+        "action_id": ids.CHOICE,
+        "placeholder": label("Choose"),
+        "options": options,
+    }
+    return {"type": "actions", "elements": [menu]}
+
+
+def _marked(text: str, at: tuple[int, int]) -> str:
+    """Return the line with the words that the problem is about in bold."""
+    before, wrong, after = text[: at[0]], text[at[0] : at[1]], text[at[1] :]
+    pieces = [shown(before), strong(wrong), shown(after)]
+    return escape(f"{ids.COMMAND} ") + " ".join(piece for piece in pieces if piece)
+
+
+def _line(hint: str | None) -> str:
+    """Return a hint as it is typed: with the command before it."""
+    if not hint:
+        return f"{ids.COMMAND} help"
+    return hint if hint.startswith(ids.COMMAND) else f"{ids.COMMAND} {hint}"

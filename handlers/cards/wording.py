@@ -1,0 +1,124 @@
+"""The words that several cards share: amounts, machines, kinds and states."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.decision import Certainty, Option
+from bot.domain.lifecycle import ReservationState as State
+from bot.domain.market import Kind
+from bot.domain.records import Receipt
+from bot.domain.request import Request
+from bot.domain.values import cents, plain_text, rate_text
+from bot.services.views import CardView
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+KINDS = {
+    Kind.OWNED: "already owned",
+    Kind.ON_DEMAND: "On-Demand",
+    Kind.SPOT: "Spot",
+    Kind.ODCR: "capacity reservation (ODCR)",
+    Kind.CAPACITY_BLOCK: "Capacity Block",
+    Kind.TRAINING_PLAN: "SageMaker training plan",
+}
+
+CERTAINTIES = {
+    Certainty.HELD: "held already",
+    Certainty.GUARANTEED: "guaranteed",
+    Certainty.LIKELY: "likely, not guaranteed",
+    Certainty.UNCERTAIN: "uncertain until AWS is asked",
+    Certainty.UNKNOWN: "odds unknown",
+}
+
+STATES = {
+    State.REQUESTED: "reading the market",
+    State.QUOTED: "waiting for you to ask for approval",
+    State.PENDING_APPROVAL: "waiting for approval",
+    State.APPROVED: "approved",
+    State.PURCHASING: "buying",
+    State.PAYMENT_PENDING: "payment pending at AWS",
+    State.SCHEDULED: "scheduled",
+    State.ACTIVE: "active",
+    State.ENDED: "ended",
+    State.DECLINED: "declined",
+    State.EXPIRED: "expired, nothing was bought",
+    State.CANCELLED: "cancelled, nothing was bought",
+    State.BLOCKED: "blocked",
+    State.FAILED: "failed",
+    State.NEEDS_REVIEW: "needs a person to look",
+    State.SHADOWED: "rehearsed only, nothing was bought",
+}
+
+SURE_STATES = frozenset({"scheduled", "active"})
+"""AWS's own words for capacity that is there or will be (EC2 and SageMaker, in our spelling)."""
+
+
+def dollars(amount: Decimal) -> str:
+    """Return an exact amount of dollars: $6,877.44; more than cents only when AWS gave more."""
+    whole, _, fraction = plain_text(amount).partition(".")
+    return f"${int(whole):,}.{fraction.ljust(2, '0')}"
+
+
+def hourly(rate: Decimal) -> str:
+    """Return a rate in dollars and cents, half up."""
+    return dollars(cents(rate))
+
+
+def percent(share: Decimal) -> str:
+    """Return a share as a percentage with at most two decimals."""
+    return f"{rate_text(share * 100).rstrip()} %"
+
+
+def wanted(request: Request) -> str:
+    """Return what was asked for in a few words, as machines and a length."""
+    if request.instance_type is not None:
+        what = f"{request.instance_count or 1} {TIMES} {request.instance_type}"
+    elif request.ultraserver_type is not None:
+        what = request.ultraserver_type
+    else:
+        what = f"{request.accelerator_count or '?'} {TIMES} {request.accelerator or 'GPU'}"
+    hours = request.duration_hours
+    return what if hours is None else f"{what} for {length(hours)}"
+
+
+def length(hours: Decimal) -> str:
+    """Return hours as days when they are whole days: 3 days, 36 h."""
+    days, rest = divmod(hours, 24)
+    if days >= 1 and rest == 0:
+        return "1 day" if days == 1 else f"{int(days)} days"
+    return f"{plain_text(hours)} h"
+
+
+def machines(option: Option) -> str:
+    """Return how many machines of which type an option holds."""
+    return f"{option.instance_count} {TIMES} {option.instance_type}"
+
+
+def place(option: Option) -> str:
+    """Return where it is: us-east-1b, account research."""
+    return f"{option.zone or option.region}, account {option.account}"
+
+
+def shown_option(view: CardView) -> Option | None:
+    """Return the option that the card is about: agreed, proposed, or the one on show."""
+    if view.reservation.option is not None and view.reservation.state != State.QUOTED:
+        return view.reservation.option
+    if view.proposal is not None and view.reservation.state == State.PENDING_APPROVAL:
+        return view.proposal.option
+    options = view.decision.options if view.decision is not None else ()
+    if view.decision is None or view.decision.recommended is None:
+        return None
+    return next((o for o in options if o.rank == view.reservation.shown_rank), options[0])
+
+
+def sure(receipts: Sequence[Receipt]) -> bool:
+    """Return whether AWS's own state says that everything bought is there or will be."""
+    return bool(receipts) and all(
+        receipt.state in SURE_STATES and not receipt.gone for receipt in receipts
+    )
+
+
+def began(option: Option) -> datetime:
+    """Return when an option begins."""
+    return option.segments[0].start

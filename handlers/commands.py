@@ -1,0 +1,212 @@
+"""Every verb that works, and the one service call it stands for.
+
+A verb is known here exactly when its service exists; help lists these and no others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from bot.domain.errors import UserError
+from bot.domain.records import Person, Switch, gpu_id
+from bot.domain.request import Parsed, Request, Status
+from bot.services.asking import Asker
+from handlers.cards import private
+from handlers.cards.decision import decision_card, plan_card
+from handlers.cards.lists import listing_messages
+from handlers.cards.private import saying
+from handlers.deliveries import Command
+from handlers.desk import Desk
+from handlers.forms import FormContext, request_form
+from handlers.reply import NOTHING, Form, Message, Reply
+
+Scope = Literal["mine", "team", "all"]
+PAGE = 20
+"""How many reservations one page of a list holds (bot.services.views)."""
+
+MOST_PAGES = 4
+"""Pages shown at once; five private messages are all that a response_url takes."""
+
+TITLES = {"mine": "Yours", "team": "Your team's", "all": "Everybody's"}
+SWITCHES = {
+    Switch.ON: "Buying is on.",
+    Switch.OFF: "Buying is stopped: nothing is bought until an administrator resumes it.",
+    Switch.SHADOW: "Shadow mode: everything happens but the purchase itself.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One line, understood: who said it, where, and as which inbox row it was kept."""
+
+    delivery: int
+    command: Command
+    person: Person
+    parsed: Parsed
+    again: bool = False
+
+    @property
+    def user(self) -> str:
+        """Who said it."""
+        return self.command.user
+
+
+def obey(said: Said, desk: Desk) -> Reply:
+    """Return the answer to one line; questions and refusals are answers, too."""
+    parsed = said.parsed
+    if wants_form(said):
+        return open_form(said, None)
+    if parsed.status is Status.REFUSED and parsed.problem is not None:
+        marked = private.refused(parsed.problem, text=said.command.text, delivery=said.delivery)
+        return Reply(messages=(marked,))
+    verb = parsed.command or ""
+    if verb not in KNOWN:
+        raise UserError(f"{verb} is not available yet.", hint="help")
+    if parsed.status is Status.ASK:
+        return Reply(messages=private.asked(parsed, delivery=said.delivery))
+    return KNOWN[verb](said, desk)
+
+
+def wants_form(said: Said) -> bool:
+    """Return whether the line is /gpu or /gpu reserve and nothing else."""
+    parsed = said.parsed
+    bare = parsed.request is None or parsed.request == Request()
+    words = said.command.text.split()
+    return parsed.status is Status.ASK and parsed.command == "reserve" and bare and len(words) < 2  # noqa: PLR2004 - the verb alone
+
+
+def open_form(said: Said, request: Request | None, *, reservation: int | None = None) -> Reply:
+    """Return the form; when it can't open any more, the same in a private message."""
+    context = FormContext(
+        channel=said.command.channel,
+        zone=said.person.zone,
+        locale=said.person.locale,
+        reservation=reservation,
+    )
+    questions = private.asked(said.parsed, delivery=said.delivery)[0]
+    instead = Message(
+        f"Slack did not let the form open. {questions.text}",
+        (*saying("Slack did not let the form open.").blocks, *questions.blocks),
+    )
+    return Reply(form=Form(request_form(context, request), instead))
+
+
+def _reserve(said: Said, desk: Desk) -> Reply:
+    by = Asker(
+        user=said.user,
+        workspace=said.command.workspace,
+        channel=said.command.channel,
+        zone=said.person.zone,
+        locale=said.person.locale,
+    )
+    filed = desk.asking.file(said.parsed, by=by, again=said.again)
+    if filed.reservation is None:
+        if filed.same_as is None:
+            return NOTHING
+        return Reply(messages=(private.same_line(filed.same_as, delivery=said.delivery),))
+    return Reply(messages=(private.filed(filed.reservation, said.parsed.echo),))
+
+
+def _plan(said: Said, desk: Desk) -> Reply:
+    request = said.parsed.request
+    if request is None:
+        return NOTHING
+    _, decision = desk.quoting.plan(request, zone=said.person.zone, requester=said.user)
+    return Reply(messages=(plan_card(decision, f"/gpu {said.parsed.line or ''}".strip()),))
+
+
+def _status(said: Said, desk: Desk) -> Reply:
+    if said.parsed.id is not None:
+        return Reply(messages=(decision_card(desk.views.card(_number(said)), live=False),))
+    switch = saying(SWITCHES[desk.switching.state()])
+    return Reply(messages=(switch, *list_page(desk, user=said.user, scope="mine").messages))
+
+
+def _list(said: Said, desk: Desk) -> Reply:
+    scope = said.parsed.arguments.get("scope") or "mine"
+    return list_page(desk, user=said.user, scope=cast("Scope", scope))
+
+
+def list_page(desk: Desk, *, user: str, scope: Scope, before: int | None = None) -> Reply:
+    """Return the first pages of a list; the rest is behind a button."""
+    views = desk.views.listing(scope=scope, user=user, before_id=before)
+    pages = 1
+    while views and len(views) % PAGE == 0 and pages < MOST_PAGES:
+        older = desk.views.listing(scope=scope, user=user, before_id=views[-1].reservation.id)
+        if not older:
+            break
+        views += older
+        pages += 1
+    more = len(views) == PAGE * MOST_PAGES
+    messages = listing_messages(views, title=TITLES[scope], scope=scope, more=more)
+    return Reply(messages=messages)
+
+
+def _cancel(said: Said, desk: Desk) -> Reply:
+    cancelled = desk.asking.cancel(_number(said), by=said.user)
+    return _word(f"{gpu_id(cancelled.id)} is cancelled. Nothing was bought.")
+
+
+def _approve(said: Said, desk: Desk) -> Reply:
+    proposal = desk.approving.approve(_open_proposal(said, desk), by=said.user)
+    return _word(f"You approved {gpu_id(proposal.reservation_id)}.")
+
+
+def _deny(said: Said, desk: Desk) -> Reply:
+    reason = str(said.parsed.arguments.get("reason") or "")
+    proposal = desk.approving.deny(_open_proposal(said, desk), by=said.user, reason=reason)
+    return _word(f"You denied {gpu_id(proposal.reservation_id)}.")
+
+
+def _stop(said: Said, desk: Desk) -> Reply:
+    desk.switching.set(Switch.OFF, by=said.user)
+    return _word(SWITCHES[Switch.OFF])
+
+
+def _resume(said: Said, desk: Desk) -> Reply:
+    desk.switching.set(desk.resume_to, by=said.user)
+    return _word(SWITCHES[desk.resume_to])
+
+
+def _help(said: Said, desk: Desk) -> Reply:
+    verb = said.parsed.arguments.get("verb")
+    text = desk.help(str(verb) if verb else None, said.person.locale)
+    return Reply(messages=private.helped(text))
+
+
+def _number(said: Said) -> int:
+    """Return the number in gpu-42. The parser has checked its form."""
+    return number_of(said.parsed.id or "")
+
+
+def number_of(name: str) -> int:
+    """Return 42 for gpu-42. Raises UserError when it is no such name."""
+    digits = name.removeprefix("gpu-")
+    if not digits.isdigit():
+        raise UserError("Please say which one, by its number.", hint="list")
+    return int(digits)
+
+
+def _open_proposal(said: Said, desk: Desk) -> int:
+    proposal = desk.views.card(_number(said)).proposal
+    if proposal is None:
+        raise UserError(f"Nobody has asked for approval of {said.parsed.id} yet.")
+    return proposal.id
+
+
+def _word(text: str) -> Reply:
+    return Reply(messages=(saying(text),))
+
+
+KNOWN: dict[str, Callable[[Said, Desk], Reply]] = {
+    "reserve": _reserve,
+    "plan": _plan,
+    "status": _status,
+    "list": _list,
+    "cancel": _cancel,
+    "approve": _approve,
+    "deny": _deny,
+    "stop": _stop,
+    "resume": _resume,
+    "help": _help,
+}

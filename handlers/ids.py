@@ -1,0 +1,68 @@
+"""Every name that Slack sends back to us, and the value that a button carries.
+
+Names are matched exactly, never by pattern: "approve" as a pattern also matches "disapprove".
+"""
+
+from typing import Self
+
+from bot.domain.base import Model
+from bot.domain.errors import UserError
+
+COMMAND = "/gpu"
+
+REQUEST = "gpu.request"
+APPROVE = "gpu.approve"
+DENY = "gpu.deny"
+ANOTHER = "gpu.another"
+CHANGE = "gpu.change"
+CANCEL = "gpu.cancel"
+CHOICE = "gpu.choice"
+FORM = "gpu.form"
+OLDER = "gpu.older"
+EXTEND = "gpu.extend"
+RELEASE = "gpu.release"
+CLEANUP = "gpu.cleanup"
+
+REQUEST_VIEW = "gpu.request.view"
+DENY_VIEW = "gpu.deny.view"
+
+EVENT_TYPE = "gpubot_message"
+"""The metadata event type of everything that the bot posts."""
+
+MOST_VALUE = 2_000
+"""Slack's limit for a button's value (docs.slack.dev, button element)."""
+
+
+class ButtonValue(Model):
+    """What a button carries: ids only. Everything else is read again when it is pressed.
+
+    `delivery` is the recorded text that a choice is about; `field` and `choice` the question and
+    the place of the answer in it; `seen` the first figures of the decision that was shown;
+    `argument` what another room gave a button to carry.
+    """
+
+    reservation: int | None = None
+    proposal: int | None = None
+    rank: int | None = None
+    seen: str | None = None
+    delivery: int | None = None
+    field: str | None = None
+    choice: int | None = None
+    again: bool = False
+    confirm: bool = False
+    scope: str | None = None
+    before: int | None = None
+    argument: str | None = None
+
+    def text(self) -> str:
+        """Return it as a button's value."""
+        return self.model_dump_json(exclude_defaults=True)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the value of a button. Raises UserError when it is none of ours."""
+        try:
+            return cls.model_validate_json(text)
+        except ValueError as error:
+            message = "That button is from an older version of me and no longer works."
+            raise UserError(message, hint="/gpu list") from error

@@ -1,0 +1,208 @@
+"""From words of the core to Slack's mrkdwn: escaped, in the reader's time, within the limits.
+
+Rules: docs.slack.dev, "Formatting message text", read in January 2026. `&`, `<` and `>` are
+escaped in that order; `*`, `_`, `~` and the backtick can't be escaped and are drawn alike.
+Every mrkdwn object says `verbatim`, so that a bare @here or #channel stays what it is.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from bot.domain.saying import Code, Mention, Moment, Phrase, Sentence, Strong
+from handlers.reply import Block
+
+MOST_TEXT = 3_000
+MOST_FIELD = 2_000
+MOST_HEADER = 150
+MOST_FIELDS = 10
+MOST_CONTEXT = 10
+MOST_LABEL = 75
+ELLIPSIS = "…"
+
+Names = Callable[[str], str]
+"""Gives a person's name by user id, for naming somebody without waking them."""
+
+_GRAVE = "\N{MODIFIER LETTER GRAVE ACCENT}"
+_ALIKE = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "`": _GRAVE, "~": "\N{TILDE OPERATOR}"})
+_EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_TOKEN = re.compile(r"<[^<>]*>|&(?:amp|lt|gt);|.", re.DOTALL)
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def one_line(text: str) -> str:
+    """Return the text without line breaks, control characters and direction overrides."""
+    spaced = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    return " ".join("".join(c for c in spaced if c not in _BIDI).split())
+
+
+def cut(text: str, most: int) -> str:
+    """Return plain text of at most `most` characters, an ellipsis where it was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + ELLIPSIS
+
+
+def escape(text: str) -> str:
+    """Return the text with Slack's three characters made harmless, `&` first."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def inert(text: str) -> str:
+    """Return the text with every character that Slack would read as markup made harmless."""
+    return escape(_EDGE_UNDERSCORE.sub("\N{MODIFIER LETTER LOW MACRON}", text.translate(_ALIKE)))
+
+
+def shown(text: str) -> str:
+    """Return words from outside as mrkdwn that shows exactly them: no markup, no ping."""
+    return inert(one_line(text))
+
+
+def strong(text: str) -> str:
+    """Return the words bold."""
+    return f"*{shown(text)}*" if text.strip() else ""
+
+
+def code(text: str) -> str:
+    """Return a line that can be copied."""
+    return f"`{escape(one_line(text).replace('`', _GRAVE))}`"
+
+
+def utc_words(at: datetime) -> str:
+    """Return a moment for readers without Slack's own clock: Mon 15 Mar 2027, 08:00 UTC."""
+    return at.astimezone(UTC).strftime("%a %d %b %Y, %H:%M UTC")
+
+
+def moment(at: datetime) -> str:
+    """Return a moment in the reader's own zone, with UTC beside it."""
+    seconds = int(at.timestamp())
+    fallback = utc_words(at)
+    there = at.astimezone(UTC).strftime("%H:%M UTC")
+    return f"<!date^{seconds}^{{date_short_pretty}} at {{time}}|{fallback}> ({there})"
+
+
+def unnamed(user_id: str) -> str:
+    """Return what somebody is called when their name is not known."""
+    return f"@{user_id}"
+
+
+def mention(who: Mention, names: Names) -> str:
+    """Return a ping, or only the name."""
+    if not who.ping:
+        return shown(names(who.id))
+    return f"<!subteam^{who.id}>" if who.id.startswith("S") else f"<@{who.id}>"
+
+
+def mrkdwn(sentence: Sentence, names: Names = unnamed) -> str:
+    """Return one sentence as mrkdwn."""
+    return "".join(_phrase(phrase, names) for phrase in sentence)
+
+
+def _phrase(phrase: Phrase, names: Names) -> str:
+    match phrase:
+        case str():
+            kept = phrase.startswith((" ", "\n")), phrase.endswith((" ", "\n"))
+            return " " * kept[0] + shown(phrase) + " " * (kept[1] and bool(phrase.strip()))
+        case Moment():
+            return moment(phrase.at)
+        case Mention():
+            return mention(phrase, names)
+        case Strong():
+            return strong(phrase.text)
+        case Code():
+            return code(phrase.text)
+
+
+def plain(sentence: Sentence, names: Names = unnamed) -> str:
+    """Return one sentence for the fallback text: escaped, times in UTC, nobody pinged twice."""
+    said = []
+    for phrase in sentence:
+        match phrase:
+            case str():
+                said.append(inert(phrase))
+            case Moment():
+                said.append(utc_words(phrase.at))
+            case Mention():
+                said.append(mention(phrase, names))
+            case Strong() | Code():
+                said.append(inert(phrase.text))
+    return one_line("".join(said))
+
+
+def cut_mrkdwn(text: str, most: int) -> str:
+    """Return mrkdwn of at most `most` characters, never cut inside an entity or a token."""
+    if len(text) <= most:
+        return text
+    kept: list[str] = []
+    size = 0
+    for token in _TOKEN.findall(text):
+        if size + len(token) > most - 1:
+            break
+        kept.append(token)
+        size += len(token)
+    return "".join(kept).rstrip() + ELLIPSIS
+
+
+def words(text: str, *, most: int = MOST_TEXT) -> Block:
+    """Return a mrkdwn text object that Slack does not parse any further."""
+    return {"type": "mrkdwn", "text": cut_mrkdwn(text, most) or ELLIPSIS, "verbatim": True}
+
+
+def label(text: str, *, most: int = MOST_LABEL) -> Block:
+    """Return a plain text object."""
+    return {"type": "plain_text", "text": cut(one_line(text), most) or ELLIPSIS, "emoji": False}
+
+
+def section(text: str, *, accessory: Block | None = None) -> Block:
+    """Return a paragraph, with a button beside it when one is given."""
+    block: Block = {"type": "section", "text": words(text)}
+    return block if accessory is None else {**block, "accessory": accessory}
+
+
+def context(*texts: str) -> Block:
+    """Return small print."""
+    return {"type": "context", "elements": [words(text) for text in texts[:MOST_CONTEXT]]}
+
+
+def header(text: str) -> Block:
+    """Return a title."""
+    return {"type": "header", "text": label(text, most=MOST_HEADER)}
+
+
+def button(
+    text: str,
+    action_id: str,
+    value: str,
+    *,
+    style: str | None = None,
+    confirm: str | None = None,
+) -> Block:
+    """Return a button; `confirm` is asked before it counts."""
+    block: Block = {
+        "type": "button",
+        "text": label(text),
+        "action_id": action_id,
+        "value": value,
+    }
+    if style is not None:
+        block["style"] = style
+    if confirm is not None:
+        block["confirm"] = {
+            "title": label("Are you sure?", most=100),
+            "text": label(confirm, most=300),
+            "confirm": label("Yes", most=30),
+            "deny": label("No", most=30),
+        }
+    return block
+
+
+def actions(buttons: Sequence[Block]) -> list[Block]:
+    """Return rows of buttons; ids that repeat stand in rows of their own."""
+    rows: list[list[Block]] = []
+    for one in buttons:
+        for row in rows:
+            if len(row) < 5 and all(one["action_id"] != other["action_id"] for other in row):  # noqa: PLR2004 - five fit a phone's width
+                row.append(one)
+                break
+        else:
+            rows.append([one])
+    return [{"type": "actions", "elements": list(row)} for row in rows]

@@ -1,0 +1,75 @@
+"""Sent forms: a new request, a changed one, or a denial with its reason."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.domain.errors import UserError
+from bot.domain.records import Person, gpu_id
+from handlers import ids
+from handlers.cards.private import saying
+from handlers.commands import Said, obey
+from handlers.deliveries import Command, Submission
+from handlers.desk import Desk
+from handlers.forms import DENIAL, FormContext, line_of
+from handlers.reply import NOTHING, Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One sent form, as the inbox row `delivery`."""
+
+    delivery: int
+    form: Submission
+    person: Person
+    context: FormContext
+
+
+def submit(sent: Sent, desk: Desk) -> Reply:
+    """Return the answer to one sent form."""
+    handler = KNOWN.get(sent.form.form)
+    if handler is None:
+        raise UserError("That form is from an older version of me.", hint="help")
+    return handler(sent, desk)
+
+
+def line_sent(sent: Sent) -> Command:
+    """Return the form as the line it stands for."""
+    line, _ = line_of(sent.form.values)
+    return Command(
+        user=sent.form.user,
+        workspace=sent.form.workspace,
+        channel=sent.context.channel or sent.form.user,
+        text=line,
+        trigger="",
+        answer_at=None,
+    )
+
+
+def _request(sent: Sent, desk: Desk) -> Reply:
+    command = line_sent(sent)
+    parsed = desk.parse(
+        command.text,
+        now=desk.clock.now(),
+        zone=sent.person.zone,
+        locale=sent.person.locale,
+        answers={},
+    )
+    if sent.context.reservation is None:
+        said = Said(delivery=sent.delivery, command=command, person=sent.person, parsed=parsed)
+        return obey(said, desk)
+    changed = desk.asking.change(sent.context.reservation, parsed, by=sent.form.user)
+    return Reply(messages=(saying(f"{gpu_id(changed.id)} is changed. {parsed.echo or ''}"),))
+
+
+def _deny(sent: Sent, desk: Desk) -> Reply:
+    if sent.context.proposal is None:
+        raise UserError("That form is from an older version of me.", hint="list")
+    reason = sent.form.values.get(DENIAL) or ""
+    desk.approving.deny(sent.context.proposal, by=sent.form.user, reason=reason)
+    return NOTHING
+
+
+KNOWN: dict[str, Callable[[Sent, Desk], Reply]] = {
+    ids.REQUEST_VIEW: _request,
+    ids.DENY_VIEW: _deny,
+}

@@ -1,0 +1,254 @@
+"""Works off the inbox: translate, call one service, translate back. Total.
+
+A delivery may be worked on twice after a crash. Services bear that; a private answer leaves only
+after its delivery is marked, so that it comes once or not at all.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, assert_never
+
+from structlog.typing import FilteringBoundLogger
+
+from bot.domain.errors import (
+    BusyError,
+    ConflictError,
+    DeliveryError,
+    NotAllowedError,
+    StateError,
+    UnknownRecordError,
+    UserError,
+)
+from bot.domain.records import Delivery, Person
+from bot.domain.saying import Announcement, Audience
+from bot.ports import Transaction
+from handlers import ids
+from handlers.actions import Pressed, press
+from handlers.answering import Answering, Place
+from handlers.cards import private
+from handlers.commands import Said, obey
+from handlers.deliveries import Action, Command, Late, Opened, Submission, read_item
+from handlers.desk import Desk
+from handlers.forms import FormContext
+from handlers.ids import ButtonValue
+from handlers.reply import NOTHING, Reply
+from handlers.submissions import Sent, submit
+
+LEASE = timedelta(minutes=2)
+"""Longer than one command takes; a dead holder's rows are free at once (storage)."""
+BATCH = 4
+DAILY = timedelta(days=1)
+"""Zone and locale change rarely; who may spend is read afresh by the services."""
+ANY_AGE = timedelta(days=3650)
+LOOK_BACK = 200
+"""How many rows before its notice a late row is looked for; they are written one after another."""
+
+Worked = Command | Action | Submission | Opened | Late
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Carries out what was written down."""
+
+    desk: Desk
+    answering: Answering
+    log: FilteringBoundLogger
+
+    def step(self) -> int:
+        """Work on what waits; return how many deliveries were worked on."""
+        try:
+            with self.desk.store.transaction() as tx:
+                batch = tx.inbox.claim(now=self.desk.clock.now(), lease=LEASE, limit=BATCH)
+        except BusyError:
+            self.log.warning("inbox busy")
+            return 0
+        for delivery in batch:
+            self._work(delivery)
+        return len(batch)
+
+    def _work(self, delivery: Delivery) -> None:
+        """Carry one out, mark it, then answer: an answer that may have left is never repeated.
+
+        What the database was too busy for stays in the inbox and is carried out again.
+        """
+        try:
+            try:
+                item = read_item(delivery.body)
+                place = place_of(item)
+            except ValueError:
+                self.log.exception("delivery unreadable", delivery=delivery.id)
+                self._settle(delivery, "unreadable")
+                return
+            reply, outcome = self._reply(delivery, item)
+            self._settle(delivery, outcome)
+            self.answering.give(place, reply)
+        except BusyError:
+            self.log.warning("delivery put off: database busy", delivery=delivery.id)
+        except Exception:
+            self.log.exception("delivery not answered", delivery=delivery.id)
+
+    def _settle(self, delivery: Delivery, outcome: str) -> None:
+        with self.desk.store.transaction() as tx:
+            tx.inbox.done(delivery.id, outcome=outcome)
+
+    def _reply(self, delivery: Delivery, item: Worked) -> tuple[Reply, str]:
+        """Return the answer and the word for the log; every failure is an answer."""
+        try:
+            return self._carry_out_twice(delivery, item), "done"
+        except NotAllowedError as error:
+            return Reply(messages=(private.problem_of(error),)), "not allowed"
+        except UserError as error:
+            return Reply(messages=(private.problem_of(error),)), "refused"
+        except UnknownRecordError:
+            words = private.saying("I know nothing by that number.", hint="list")
+            return Reply(messages=(words,)), "unknown"
+        except StateError as error:
+            words = private.saying(f"That can't be done any more: {error}.", hint="list")
+            return Reply(messages=(words,)), "too late"
+        except BusyError:
+            raise
+        except Exception:
+            reference = f"d{delivery.id}"
+            self.log.exception("delivery failed", reference=reference)
+            return Reply(messages=(private.trouble(reference),)), "failed"
+
+    def _carry_out_twice(self, delivery: Delivery, item: Worked) -> Reply:
+        """Carry it out; when another writer won, look again once with what is stored now."""
+        try:
+            return self._carry_out(delivery, item)
+        except ConflictError:
+            return self._carry_out(delivery, item)
+
+    def _carry_out(self, delivery: Delivery, item: Worked) -> Reply:
+        match item:
+            case Command():
+                person = self._person(item.user, item.workspace)
+                parsed = self.desk.parse(
+                    item.text,
+                    now=delivery.received_at,
+                    zone=person.zone,
+                    locale=person.locale,
+                    answers={},
+                )
+                said = Said(delivery=delivery.id, command=item, person=person, parsed=parsed)
+                return obey(said, self.desk)
+            case Action():
+                if item.action_id not in CARRYING and item.action_id not in self.desk.extras:
+                    return NOTHING
+                person = self._person(item.user, item.workspace)
+                value = ButtonValue.read(item.value)
+                pressed = Pressed(delivery=delivery.id, action=item, person=person, value=value)
+                return press(pressed, self.desk)
+            case Submission():
+                person = self._person(item.user, item.workspace)
+                context = FormContext.model_validate_json(item.context or "{}")
+                sent = Sent(delivery=delivery.id, form=item, person=person, context=context)
+                return submit(sent, self.desk)
+            case Opened():
+                self._draw_home(item.user)
+                return NOTHING
+            case Late():
+                return self._ask(delivery, item)
+        assert_never(item)
+
+    def _person(self, user: str, workspace: str) -> Person:
+        """Return who it is. Raises NotAllowedError for strangers, bots and the deactivated.
+
+        When Slack can't be asked, what was last known serves to read a line; the services ask
+        afresh before anything that needs a right.
+        """
+        try:
+            person = self.desk.people.person(user, max_age=DAILY)
+        except DeliveryError:
+            person = self.desk.people.person(user, max_age=ANY_AGE)
+        if person.external:
+            raise NotAllowedError("Only members of this workspace may use me.")
+        if person.bot or not person.active:
+            raise NotAllowedError("Only people with an active account may use me.")
+        self.log.debug("person read", user=user, workspace=workspace)
+        return person
+
+    def _draw_home(self, user: str) -> None:
+        with self.desk.store.transaction() as tx:
+            tx.outbox.redraw(
+                f"home:{user}",
+                Announcement(kind="home", to=Audience(user=user)),
+                at=self.desk.clock.now(),
+            )
+        self.desk.bell.ring()
+
+    def _ask(self, delivery: Delivery, notice: Late) -> Reply:
+        with self.desk.store.reading() as tx:
+            late = _late_one(tx, before=delivery.id, key=notice.of)
+        if late is None:
+            return NOTHING
+        return Reply(messages=(private.late(described(notice.what), delivery=late.id),))
+
+
+CARRYING = frozenset(
+    {
+        ids.REQUEST,
+        ids.APPROVE,
+        ids.DENY,
+        ids.ANOTHER,
+        ids.CHANGE,
+        ids.CANCEL,
+        ids.CHOICE,
+        ids.FORM,
+        ids.OLDER,
+        ids.EXTEND,
+        ids.RELEASE,
+        ids.CLEANUP,
+    }
+)
+"""Presses that carry a value of ours; anything else is acknowledged and forgotten."""
+
+
+def described(item: Command | Action | Submission) -> str:
+    """Return what somebody did, in their own words or the button's name."""
+    match item:
+        case Command():
+            return f"{ids.COMMAND} {item.text}".strip()
+        case Action():
+            return f"pressed {item.action_id.removeprefix('gpu.')}"
+        case Submission():
+            return "sent the form"
+
+
+def place_of(item: Worked) -> Place:
+    """Return where the sender of a delivery is to be answered."""
+    match item:
+        case Command():
+            return Place(
+                user=item.user,
+                channel=item.channel,
+                answer_at=item.answer_at,
+                trigger=item.trigger,
+            )
+        case Action():
+            return Place(
+                user=item.user,
+                channel=item.channel,
+                thread=item.thread,
+                answer_at=item.answer_at,
+                trigger=item.trigger,
+            )
+        case Submission():
+            context = FormContext.model_validate_json(item.context or "{}")
+            return Place(user=item.user, channel=context.channel)
+        case Opened():
+            return Place(user=item.user, channel=None)
+        case Late():
+            return place_of(item.what)
+
+
+def _late_one(tx: Transaction, *, before: int, key: str) -> Delivery | None:
+    """Return the late row that a notice is about; it was written just before the notice."""
+    for number in range(before - 1, max(0, before - LOOK_BACK), -1):
+        try:
+            row: Any = tx.inbox.get(number)
+        except UnknownRecordError:
+            continue
+        if row.key == key:
+            return row if row.late else None
+    return None
