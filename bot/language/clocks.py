@@ -1,0 +1,102 @@
+"""Times of day as people say them."""
+
+import re
+from typing import NamedTuple
+
+from bot.language.quantities import means_something
+from bot.language.refusals import RefusalError
+from bot.language.scene import Scene
+from bot.language.zones import Zone, sure, zone_at
+
+_HALF_DAY = re.compile(r"(\d{1,2})(?::(\d{2}))?(am|pm)")
+_COLON = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6})?)?(z|[+-]\d{2}:?\d{2}|utc|gmt)?")
+_HOURS = re.compile(r"(\d{1,2})h(\d{2})?(?:s|rs)?")
+_BARE = re.compile(r"\d{1,2}")
+_PLAIN_HALF = {"a.m": "am", "a.m.": "am", "p.m": "pm", "p.m.": "pm", "am": "am", "pm": "pm"}
+_NOON = 12
+_LAST_HOUR, _LAST_MINUTE = 23, 59
+
+
+class Clock(NamedTuple):
+    """A time of day: what it may mean in seconds after midnight, its zone, and whether to ask."""
+
+    seconds: tuple[float, ...]
+    zone: Zone | None = None
+    ask: bool = False
+
+
+def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Clock] | None:
+    """Return the time at this token; `led`: at, às or a las stands right before.
+
+    Raises:
+        RefusalError: a time that no clock shows (13pm, 24:00).
+    """
+    tokens = scene.tokens
+    if named := tokens.phrase("clock", at):
+        return _zoned(scene, named[0], Clock((int(named[1]) * 60,)))
+    key = tokens.key(at)
+    if not key or not key[0].isdigit():
+        return None
+    if half := _HALF_DAY.fullmatch(key):
+        seconds = _half_day(half[1], half[2], half[3], (at, at + 1))
+        return _zoned(scene, at + 1, Clock((seconds,)))
+    following = tokens.phrase("half", at + 1) if not tokens.apart(at + 1) else None
+    if following and (plain := re.fullmatch(r"(\d{1,2})(?::(\d{2}))?", key)):
+        seconds = _half_day(plain[1], plain[2], str(following[1]), (at, following[0]))
+        return _zoned(scene, following[0], Clock((seconds,)))
+    if colon := _COLON.fullmatch(key):
+        seconds = _seconds(int(colon[1]), int(colon[2]), (at, at + 1))
+        exact = seconds + int(colon[3] or 0) + float(colon[4] or 0)
+        clock = Clock((exact,), sure(colon[5]) if colon[5] else None)
+        return (at + 1, clock) if clock.zone else _zoned(scene, at + 1, clock)
+    if hours := _HOURS.fullmatch(key):
+        if hours[2] is None and not led and (not after_day or int(hours[1]) > _LAST_HOUR + 1):
+            return None
+        return _zoned(
+            scene, at + 1, Clock((_seconds(int(hours[1]), int(hours[2] or 0), (at, at + 1)),))
+        )
+    return _bare(scene, at, after_day=after_day, led=led)
+
+
+def _bare(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Clock] | None:
+    """Return `at 9` or `tomorrow 9`: asked, unless the language's own words settle it."""
+    tokens = scene.tokens
+    key = tokens.key(at)
+    if not _BARE.fullmatch(key) or not (after_day or led):
+        return None
+    if not led and tokens.apart(at):
+        return None
+    zoned = zone_at(scene, at + 1, after_time=False)
+    if not zoned and means_something(scene, at + 1):
+        return None
+    hour = int(key)
+    settled = led and tokens.phrase("at24", at - 1) is not None
+    settled = settled or (led and at > 1 and tokens.after("at24", at - 2) == at)
+    if settled:
+        return _zoned(scene, at + 1, Clock((_seconds(hour, 0, (at, at + 1)),)))
+    first = _seconds(hour, 0, (at, at + 1))
+    both = (first, first + _NOON * 3600) if 0 < hour < _NOON else (first,)
+    if hour == _NOON:
+        both = (first, 0)
+    return _zoned(scene, at + 1, Clock(both, ask=True))
+
+
+def _zoned(scene: Scene, at: int, clock: Clock) -> tuple[int, Clock]:
+    zone = zone_at(scene, at, after_time=True)
+    return (zone[0], clock._replace(zone=zone[1])) if zone else (at, clock)
+
+
+def _half_day(hour: str, minute: str | None, half: str, span: tuple[int, int]) -> int:
+    number = int(hour)
+    if not 1 <= number <= _NOON:
+        mended = f"{number % _NOON or _NOON}pm"
+        raise RefusalError("no_such_time", tokens=span, mend=(mended,), said=f"{hour}{half}")
+    number = number % _NOON + (_NOON if half == "pm" else 0)
+    return _seconds(number, int(minute or 0), span)
+
+
+def _seconds(hour: int, minute: int, span: tuple[int, int]) -> int:
+    if hour > _LAST_HOUR or minute > _LAST_MINUTE:
+        said = f"{hour}:{minute:02d}"
+        raise RefusalError("no_such_time", tokens=span, mend=("23:00",), said=said)
+    return (hour * 60 + minute) * 60

@@ -1,0 +1,177 @@
+"""How long: amounts with units, added up in elapsed hours."""
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+from bot.language.refusals import RefusalError
+from bot.language.scene import Found, Part, Scene
+from bot.language.words import LEXICON
+
+LONGEST_HOURS = Decimal(24 * 731)
+"""No window may lie more than two years ahead."""
+_RUN = re.compile(r"(-?\d+(?:[.,]\d+)?)([a-z]+)")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_CLOCK = re.compile(r"\d{1,2}h\d\d")
+_MOST_DIGITS = 7
+_MOST_FRACTION = 2
+
+
+class Amount(NamedTuple):
+    """One number with its unit; unit is hours as text, "minute" or "refused"."""
+
+    digits: str
+    unit: str
+    said: str
+
+
+class Length(NamedTuple):
+    """A run of amounts: total hours, whether any part is finer than a day, and its end."""
+
+    hours: Decimal
+    fine: bool
+    end: int
+
+
+def _unit(word: str) -> str | None:
+    for words, meaning in LEXICON.roles["unit"].get(word, ()):
+        if len(words) == 1:
+            return str(meaning)
+    return None
+
+
+def _joined(key: str) -> list[Amount] | None:
+    """Return the amounts of one word such as 2d12h."""
+    amounts, position = [], 0
+    while position < len(key):
+        run = _RUN.match(key, position)
+        unit = _unit(run[2]) if run else None
+        if run is None or unit is None:
+            return None
+        amounts.append(Amount(run[1], unit, run[0]))
+        position = run.end()
+    return amounts
+
+
+def amounts_at(scene: Scene, at: int) -> tuple[int, list[Amount]] | None:
+    """Return the amounts that begin at this token: one word, or a number and its unit."""
+    tokens = scene.tokens
+    key = tokens.key(at)
+    if not key:
+        return None
+    if key[0].isdigit() or key[0] == "-":
+        if _NUMBER.fullmatch(key):
+            unit = tokens.phrase("unit", at + 1)
+            if unit is None or tokens.apart(at + 1):
+                return None
+            return unit[0], [Amount(key, str(unit[1]), tokens.said(at, unit[0]))]
+        joined = None if _CLOCK.fullmatch(key) else _joined(key)
+        return (at + 1, joined) if joined else None
+    word = tokens.phrase("number", at) or tokens.phrase("one", at)
+    unit = tokens.phrase("unit", word[0]) if word else None
+    if word and unit and len(tokens.key(word[0])) > 1:
+        return unit[0], [Amount(str(word[1]), str(unit[1]), tokens.said(at, unit[0]))]
+    return None
+
+
+def length_at(scene: Scene, at: int) -> Length | None:
+    """Return the longest run of adjacent amounts in falling units.
+
+    Raises:
+        RefusalError: months, zero, negatives, a comma fraction in English.
+    """
+    found = amounts_at(scene, at)
+    if found is None:
+        return None
+    end, amounts = found
+    while True:
+        if scene.tokens.apart(end):
+            break
+        more = amounts_at(scene, end)
+        if more is None or _size(more[1][0]) >= _size(amounts[-1]):
+            break
+        end = more[0]
+        amounts = [*amounts, *more[1]]
+    span = (at, end)
+    # Minutes first, divided once: 2h20m is the same number whoever adds it up.
+    hours = sum((_minutes(scene, amount, span) for amount in amounts), Decimal(0)) / 60
+    if any(_size(b) >= _size(a) for a, b in zip(amounts, amounts[1:], strict=False)):
+        raise RefusalError("duration_form", tokens=span, said=scene.tokens.said(*span))
+    if hours > LONGEST_HOURS:
+        raise RefusalError("duration_long", tokens=span, mend=("2 weeks",))
+    fine = any(amount.unit in {"1", "minute"} for amount in amounts)
+    return Length(hours, fine, end)
+
+
+def _size(amount: Amount) -> Decimal:
+    return Decimal(0) if amount.unit in {"minute", "refused"} else Decimal(amount.unit)
+
+
+def _minutes(scene: Scene, amount: Amount, span: tuple[int, int]) -> Decimal:
+    digits = amount.digits
+    if amount.unit == "refused":
+        raise RefusalError("duration_month", tokens=span, mend=("30 days",), said=amount.said)
+    if "," in digits and not scene.day_first:
+        mend = amount.said.replace(",", ".")
+        raise RefusalError("duration_comma", tokens=span, mend=(mend,), said=amount.said)
+    whole, _, fraction = digits.replace(",", ".").partition(".")
+    if len(whole) > _MOST_DIGITS or len(fraction) > _MOST_FRACTION or "." in fraction:
+        raise RefusalError("duration_form", tokens=span, mend=("3 days",), said=amount.said[:40])
+    number = Decimal(digits.replace(",", "."))
+    if number <= 0:
+        raise RefusalError("duration_zero", tokens=span, mend=("1 day",), said=amount.said)
+    return number if amount.unit == "minute" else number * 60 * Decimal(amount.unit)
+
+
+def duration(scene: Scene, at: int) -> Found | None:
+    """Recognise `for at least 3 days`, `36h`, `2d12h`, `a week`.
+
+    Raises:
+        RefusalError: minutes alone, under an hour, a number without a unit after "for".
+    """
+    tokens = scene.tokens
+    lasting = tokens.phrase("lasting", at)
+    begin = lasting[0] if lasting else at
+    strict = tokens.phrase("strict", begin)
+    begin = strict[0] if strict else begin
+    length = length_at(scene, begin)
+    if length is None:
+        if lasting or strict:
+            _refuse_unitless(scene, at, begin)
+        return None
+    end = length.end
+    span = (at, end)
+    said = tokens.said(begin, end)
+    if length.hours < 1 or _only_minutes(scene, begin):
+        raise RefusalError("duration_minutes", tokens=(begin, end), mend=("1h",), said=said)
+    parts = [Part("duration", (length.hours,), *span)]
+    late = None if strict else tokens.phrase("strict", end)
+    if late and not number_follows(scene, late[0]):
+        end = late[0]
+    if strict or end != length.end:
+        parts.append(Part("strict", (True,), *span))
+    return end, tuple(parts)
+
+
+def _only_minutes(scene: Scene, at: int) -> bool:
+    found = amounts_at(scene, at)
+    return found is not None and found[1][0].unit == "minute"
+
+
+def number_follows(scene: Scene, at: int) -> bool:
+    """Return whether an amount or number begins here, so that words before belong to it."""
+    key = scene.tokens.key(at)
+    return bool(key) and (key[0].isdigit() or amounts_at(scene, at) is not None)
+
+
+def _refuse_unitless(scene: Scene, at: int, number: int) -> None:
+    """Refuse `for 3`: three what? Leaves everything that is not a bare number alone."""
+    tokens = scene.tokens
+    key = tokens.key(number)
+    if key and _NUMBER.fullmatch(key):
+        ends = number + 1 >= tokens.count or tokens.apart(number + 1)
+        following = tokens.phrase("start", number + 1) or tokens.phrase("cap", number + 1)
+        if ends or following:
+            raise RefusalError(
+                "duration_unit", tokens=(at, number + 1), mend=(f"for {key} days",), said=key
+            )

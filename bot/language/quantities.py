@@ -1,0 +1,56 @@
+"""Whole numbers and number words, and what may follow a number to give it a meaning."""
+
+import re
+
+from bot.language.refusals import RefusalError
+from bot.language.scene import Scene
+from bot.language.tokens import Tokens
+
+MOST_MACHINES = 256
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_LONGEST = 12
+_FOLLOWERS = (
+    "machine", "gpu", "unit", "month", "thousand", "dollar", "half", "per_hour", "use",
+)  # fmt: skip
+
+
+def number_at(tokens: Tokens, at: int) -> str | None:
+    """Return the digits of a plain number or number word at this token."""
+    key = tokens.key(at)
+    if not key:
+        return None
+    if key[0].isdigit() or (key[0] == "-" and len(key) > 1):
+        return key if _NUMBER.fullmatch(key) else None
+    found = tokens.phrase("number", at)
+    return str(found[1]) if found else None
+
+
+def whole(text: str, span: tuple[int, int], code: str = "count") -> int:
+    """Return a count of at least one.
+
+    Raises:
+        RefusalError: zero, negative, a fraction, or longer than any count is.
+    """
+    if not text.isdigit():
+        raise RefusalError(f"{code}_whole", tokens=span, mend=("1",), said=text[:20])
+    if len(text) > _LONGEST:
+        raise RefusalError("too_many", tokens=span, mend=("1",), limit=MOST_MACHINES)
+    number = int(text)
+    if number < 1:
+        raise RefusalError(f"{code}_zero", tokens=span, mend=("1",))
+    return number
+
+
+def means_something(scene: Scene, at: int) -> bool:
+    """Return whether the token gives a number before it another meaning than itself."""
+    tokens = scene.tokens
+    key = tokens.key(at)
+    if not key or tokens.apart(at):
+        return False
+    if key in {"x", "%"} or key in scene.names.types or key in scene.names.families:
+        return True
+    if key.replace("-", "") in scene.names.accelerators or key.startswith("ml."):
+        return True
+    if any(tokens.phrase(role, at) for role in _FOLLOWERS):
+        return True
+    return bool(tokens.phrase("month", tokens.after("of", at)))

@@ -1,0 +1,124 @@
+"""From tokens to parts: which recogniser goes first, and what no rule understands."""
+
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from bot.language import durations, keyed, machines, money, people, places, spans, terms
+from bot.language.refusals import RefusalError
+from bot.language.scene import Found, Part, Scene
+from bot.language.tokens import Kind
+
+_RECOGNISERS = (
+    keyed.keyed,
+    terms.spot,
+    terms.target,
+    people.reason,
+    people.owner,
+    people.channel,
+    money.money,
+    terms.use,
+    spans.when,
+    durations.duration,
+    places.regions,
+    machines.machines,
+)
+"""In order of precedence: the more exact the wording, the earlier."""
+
+
+class Parts(NamedTuple):
+    """What was understood, and the token spans that were not."""
+
+    found: tuple[Part, ...]
+    leftover: tuple[tuple[int, int], ...]
+
+
+def recognise(scene: Scene, at: int) -> Found | None:
+    """Return the part that begins at this token."""
+    for recogniser in _RECOGNISERS:
+        found = recogniser(scene, at)
+        if found:
+            return found
+    return None
+
+
+def read(scene: Scene, at: int) -> Parts:
+    """Return all parts from this token to the end. Raises RefusalError from a recogniser."""
+    tokens = scene.tokens
+    parts: list[Part] = []
+    leftover: list[tuple[int, int]] = []
+    purpose_tried = False
+    while at < tokens.count:
+        found = recognise(scene, at)
+        if found is None and not purpose_tried and tokens.phrase("purpose", at):
+            purpose_tried = True
+            found = people.purpose(scene, at, _holds_part(scene, at))
+        if found:
+            at = found[0]
+            parts.extend(found[1])
+        elif noise := tokens.phrase("noise", at):
+            at = noise[0]
+        else:
+            if leftover and leftover[-1][1] == at:
+                leftover[-1] = (leftover[-1][0], at + 1)
+            else:
+                leftover.append((at, at + 1))
+            at += 1
+    return Parts(tuple(parts), tuple(leftover))
+
+
+def _holds_part(scene: Scene, at: int) -> bool:
+    """Return whether the words after `for` hold a part of their own: then they are no purpose."""
+    try:
+        return any(recognise(scene, later) for later in range(at + 1, scene.tokens.count))
+    except RefusalError:
+        return True
+
+
+def leftover_refusal(scene: Scene, leftover: tuple[tuple[int, int], ...]) -> RefusalError:
+    """Return the refusal that names what no rule understood, with the nearest way to say it."""
+    tokens = scene.tokens
+    slip = next((found for span in leftover if (found := _slip(scene, span))), None)
+    if slip:
+        return slip
+    first = leftover[0]
+    said = ", ".join(tokens.said(*span) for span in leftover)
+    lines = [_without(scene, leftover)]
+    if tokens.phrase("purpose", first[0]) and first[1] <= tokens.count:
+        rest = tokens.said(first[0] + 1, tokens.count).replace('"', "'")
+        lines.insert(0, f'{tokens.said(0, first[0])} because "{rest}"')
+    return RefusalError("leftover", tokens=first, mend=(), said=_short(said), lines=tuple(lines))
+
+
+def _without(scene: Scene, spans_: tuple[tuple[int, int], ...]) -> str:
+    tokens = scene.tokens
+    kept, position = [], 0
+    for start, end in (*spans_, (tokens.count, tokens.count)):
+        kept.append(tokens.said(position, start))
+        position = end
+    return " ".join(part for part in kept if part)
+
+
+def _slip(scene: Scene, span: tuple[int, int]) -> RefusalError | None:
+    """Return the refusal for a word that is nearly a machine type or an accelerator."""
+    tokens, names = scene.tokens, scene.names
+    for at in range(*span):
+        word = tokens.keys[at]
+        count, rest = word.split("x", 1) if word[:1].isdigit() and "x" in word else ("", word)
+        plain = rest.removeprefix("ml.")
+        typed = "." in plain and any(part in plain for part in ("l", "x", "m"))
+        near = get_close_matches(plain, names.types, 1, 0.6 if typed else 0.8) if plain else []
+        if not near and len(plain) > 2 and any(letter.isdigit() for letter in plain):  # noqa: PLR2004 - H1
+            near = [
+                names.accelerators[key][0]
+                for key in get_close_matches(plain, names.accelerators, 1, 0.75)
+            ]
+        if near and tokens.items[at].kind is Kind.WORD:
+            mended = f"{count}x {near[0]}" if count else near[0]
+            return RefusalError(
+                "type_slip", tokens=(at, at + 1), mend=(mended,), said=_short(word), near=near[0]
+            )
+    return None
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= 60 else f"{said[:57]}..."  # noqa: PLR2004 - one line of a message

@@ -1,0 +1,98 @@
+"""One value for each field: what is settled, what must be asked, what an answer settles."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from bot.domain.request import Choice, Question
+from bot.language.scene import Part, Scene
+from bot.language.speech import Speech
+
+
+class Option(NamedTuple):
+    """One reading of a field: the value itself, and how a choice shows and names it."""
+
+    held: object
+    label: str
+    value: str
+
+
+class Settling:
+    """Collects settled fields and open questions; answers apply only to what is asked."""
+
+    __slots__ = ("answers", "fields", "parts", "questions", "scene", "speech")
+
+    def __init__(
+        self, scene: Scene, parts: Iterable[Part], answers: Mapping[str, str], speech: Speech
+    ) -> None:
+        """Begin with nothing settled."""
+        self.scene = scene
+        self.speech = speech
+        self.answers = answers
+        self.fields: dict[str, object] = {}
+        self.questions: dict[str, Question] = {}
+        self.parts: dict[str, list[Part]] = {}
+        for part in parts:
+            self.parts.setdefault(part.field, []).append(part)
+
+    def has(self, *fields: str) -> bool:
+        """Return whether the text said any of these."""
+        return any(field in self.parts for field in fields)
+
+    def readings(self, field: str) -> list[object]:
+        """Return the distinct readings of a part, in the order they were said."""
+        return list(
+            dict.fromkeys(value for part in self.parts.get(field, ()) for value in part.readings)
+        )
+
+    def span(self, *fields: str) -> tuple[int, int] | None:
+        """Return the tokens of the first part of these fields."""
+        found = [part for field in fields for part in self.parts.get(field, ())]
+        return (found[0].start, found[0].end) if found else None
+
+    def unsure(self, field: str) -> bool:
+        """Return whether any such part must be asked about."""
+        return any(part.unsure for part in self.parts.get(field, ()))
+
+    def choose(
+        self,
+        field: str,
+        options: list[Option],
+        *,
+        ask: bool = False,
+        free: Callable[[str], object | None] | None = None,
+        question: str = "",
+    ) -> object | None:
+        """Return the one value left, or what the person picked; else note the question.
+
+        `free` reads an answer that is none of the options.
+        """
+        if len(options) == 1 and not ask:
+            self.fields[field] = options[0].held
+            return options[0].held
+        answer = self.answers.get(field)
+        if answer is not None:
+            picked = next((option.held for option in options if option.value == answer), None)
+            if picked is None and free is not None:
+                picked = free(answer)
+            if picked is not None:
+                self.fields[field] = picked
+                return picked
+        self.ask(field, options, question=question)
+        return None
+
+    def ask(self, field: str, options: Iterable[Option] = (), *, question: str = "") -> None:
+        """Note a question; a field is asked once."""
+        if field not in self.questions:
+            self.questions[field] = Question(
+                field=field,
+                question=self.speech.say(question or f"ask_{field}"),
+                choices=tuple(Choice(label=option.label, value=option.value) for option in options),
+            )
+
+    def simple(self, part: str, field: str, show: Callable[[object], str]) -> object | None:
+        """Settle a field whose readings need nothing else; None when nobody said it."""
+        readings = self.readings(part)
+        if not readings and not self.unsure(part):
+            return None
+        options = [Option(value, show(value), show(value)) for value in readings]
+        return self.choose(field, options, ask=self.unsure(part), free=None)

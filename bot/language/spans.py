@@ -1,0 +1,92 @@
+"""When, as phrases: starts, deadlines, ranges, and words that bind them."""
+
+from typing import NamedTuple
+
+from bot.language.days import day_of_month
+from bot.language.moments import Moment, moment_at, relative_at
+from bot.language.scene import Found, Scene, one
+from bot.language.zones import zone_at
+
+
+class Span(NamedTuple):
+    """Two moments: between them (`inside`), or exactly from the first to the second."""
+
+    first: Moment
+    second: Moment
+    inside: bool
+
+
+def when(scene: Scene, at: int) -> Found | None:
+    """Recognise every phrase that says when."""
+    tokens = scene.tokens
+    if soon := tokens.phrase("asap", at):
+        return one("asap", value=True, start=at, end=soon[0])
+    if bound := tokens.phrase("guaranteed", at):
+        return one("guaranteed", value=True, start=at, end=bound[0])
+    if relative := relative_at(scene, at):
+        return one("start", relative[1], at, relative[0])
+    if between := _between(scene, at):
+        return between
+    for field in ("after", "before", "by", "until"):
+        if lead := tokens.phrase(field, at):
+            moment = moment_at(scene, lead[0], led=field != "by" or scene.language == "en")
+            if moment:
+                return one(field, moment[1], at, moment[0])
+    return _start(scene, at)
+
+
+def _between(scene: Scene, at: int) -> Found | None:
+    tokens = scene.tokens
+    lead = tokens.phrase("between", at)
+    first = moment_at(scene, lead[0], led=True) if lead else None
+    middle = tokens.phrase("and", first[0]) if first else None
+    second = moment_at(scene, middle[0], led=True) if middle else None
+    if first is None or second is None:
+        return None
+    span = _joined(scene, first[1], second[1], inside=True)
+    return one("span", span, at, second[0])
+
+
+def _start(scene: Scene, at: int) -> Found | None:
+    """Recognise `from Mar 15`, `Mar 15 9am`, `Mar 15 or later`, `from … to …`, `at 9am`, a zone."""
+    tokens = scene.tokens
+    lead = tokens.phrase("start", at)
+    begin = lead[0] if lead else at
+    led = lead is not None
+    found = moment_at(scene, begin, led=led)
+    if found is None:
+        zone = zone_at(scene, at)
+        return one("zone", zone[1], at, zone[0]) if zone else None
+    end, moment = found
+    if later := tokens.phrase("later", end):
+        return one("after", moment, at, later[0])
+    if to := tokens.phrase("to", end):
+        second = moment_at(scene, to[0], led=led and _names_day(scene, moment))
+        if second:
+            span = _joined(scene, moment, second[1], inside=False)
+            return one("span", span, at, second[0])
+    if moment.day is None:
+        return one("clock", moment, at, end)
+    return one("start", moment, at, end)
+
+
+def _names_day(scene: Scene, moment: Moment) -> bool:
+    """Return whether a bare number may be the second day: only English has no money word there."""
+    return moment.day is not None and (scene.language == "en" or moment.day.of_month is not None)
+
+
+def _joined(scene: Scene, first: Moment, second: Moment, *, inside: bool) -> Span:
+    """Return both moments, each lending the other what only one of them said."""
+    if first.day and first.day.of_month and second.day and second.day.month_day:
+        month, _ = second.day.month_day
+        first = first._replace(day=day_of_month(scene, first.day.of_month, month))
+    elif first.day and first.day.of_month and second.day and not second.day.ask:
+        dates = second.day.dates[0]
+        try:
+            day = dates.replace(day=first.day.of_month)
+        except ValueError:
+            return Span(first, second, inside)
+        first = first._replace(day=second.day._replace(dates=(day,)))
+    if first.zone is None and second.zone is not None:
+        first = first._replace(zone=second.zone)
+    return Span(first, second, inside)

@@ -1,0 +1,175 @@
+"""The tokens of a normalised text: words, quoted strings, mentions and keys, with places."""
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from bot.language.normalise import Normal, is_private
+from bot.language.refusals import RefusalError
+from bot.language.words import LEXICON, Meaning, fold
+
+KEYS = {
+    "type": "type",
+    "count": "count",
+    "gpus": "gpus",
+    "for": "for",
+    "start": "start",
+    "latest-start": "latest-start",
+    "after": "after",
+    "by": "by",
+    "until": "until",
+    "max": "max",
+    "hourly": "hourly",
+    "region": "region",
+    "target": "target",
+    "spot": "spot",
+    "use": "use",
+    "owner": "owner",
+    "team": "team",
+    "channel": "channel",
+    "platform": "platform",
+    "reason": "reason",
+    "motivo": "reason",
+    "budget": "max",
+    "minimum": "minimum",
+    "strict": "strict",
+}
+_VERBATIM = frozenset({"reason", "team", "platform", "channel", "owner"})
+_CHUNK = re.compile(r"""(?:[^\s,;"\ue000-\uf8ff]|(?<=\d),(?=\d))+""")
+_KEY = re.compile(r"([-\u2014]{0,2})([^\W\d_][\w-]*?)(\s*=\s*(?!=)|(?=[\s,;]|$))")
+_SPACE = re.compile(r"\s+")
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    WORD = "word"
+    STRING = "string"
+    KEY = "key"
+    USER = "user"
+    GROUP = "group"
+    CHANNEL = "channel"
+    CODE = "code"
+
+
+class Token(NamedTuple):
+    """One token. `key` is folded text (a KEY's canonical name); start and end are normalised.
+
+    `apart` is true when a comma, semicolon or line end stands before it.
+    """
+
+    kind: Kind
+    text: str
+    key: str
+    start: int
+    end: int
+    apart: bool
+
+
+class Tokens:
+    """The tokens of one text and what may be asked about them."""
+
+    __slots__ = ("count", "items", "keys", "language", "normal")
+
+    def __init__(self, normal: Normal, language: str) -> None:
+        """Read the whole text. Raises RefusalError when a quote is not closed."""
+        self.normal = normal
+        self.language = language
+        self.items: list[Token] = []
+        text = normal.text.rstrip()
+        end = len(text) - 1 if text.endswith(".") and not text.endswith("..") else len(text)
+        self._read(0, end)
+        self.count = len(self.items)
+        self.keys = [token.key if token.kind is Kind.WORD else "" for token in self.items]
+
+    def _read(self, position: int, end: int) -> None:
+        text, items, apart = self.normal.text, self.items, False
+        while position < end:
+            letter = text[position]
+            if letter in " \t":
+                position += 1
+            elif letter in ",;" or letter.isspace():
+                apart = apart or letter in ",;\n\r"
+                position += 1
+            elif letter in "\"'":
+                position, apart = self._string(position, end, apart=apart)
+            elif is_private(letter):
+                mark = self.normal.markup_at(position)
+                kind = Kind(mark.kind) if mark else Kind.CODE
+                named = mark.id if mark else letter
+                items.append(Token(kind, named, "", position, position + 1, apart))
+                position, apart = position + 1, False
+            else:
+                position = self._word(position, end, apart=apart)
+                apart = False
+
+    def _word(self, position: int, end: int, *, apart: bool) -> int:
+        text = self.normal.text
+        key = _KEY.match(text, position, end)
+        if key and (key[1] or key[3]):
+            name = KEYS.get(fold(key[2]))
+            if name:
+                self.items.append(Token(Kind.KEY, key[0], name, position, key.end(), apart))
+                return key.end()
+        chunk = _CHUNK.match(text, position, end)
+        stop = chunk.end() if chunk else position + 1
+        word = text[position:stop].replace("\u2014", "-")
+        self.items.append(Token(Kind.WORD, word, fold(word), position, stop, apart))
+        return stop
+
+    def _string(self, position: int, end: int, *, apart: bool) -> tuple[int, bool]:
+        text, quote = self.normal.text, self.normal.text[position]
+        close = text.find(quote, position + 1, end)
+        if quote == "'":
+            while close != -1 and close + 1 < end and text[close + 1] not in " \t\n,;":
+                close = text.find(quote, close + 1, end)
+        if close == -1:
+            raise RefusalError(
+                "open_quote", place=self.normal.span(position, end), mend=(), quote=position
+            )
+        owner = self.items[-1] if self.items else None
+        if owner is not None and owner.kind is Kind.KEY and owner.key not in _VERBATIM:
+            self._read(position + 1, close)
+            return close + 1, True
+        raw = slice(self.normal.places[position + 1], self.normal.places[close])
+        self.items.append(
+            Token(Kind.STRING, self.normal.original[raw], "", position, close + 1, apart)
+        )
+        return close + 1, False
+
+    def phrase(self, role: str, at: int) -> tuple[int, Meaning] | None:
+        """Return where the role's longest phrase at this token ends, and what it means."""
+        if at >= self.count:
+            return None
+        entries = LEXICON.roles[role].get(self.keys[at])
+        if entries is None:
+            return None
+        for words, meaning in entries:
+            size = len(words)
+            if size == 1 or tuple(self.keys[at : at + size]) == words:
+                return at + size, meaning
+        return None
+
+    def after(self, role: str, at: int) -> int:
+        """Return where the role's phrase at this token ends, or the token itself."""
+        found = self.phrase(role, at)
+        return found[0] if found else at
+
+    def key(self, at: int) -> str:
+        """Return the folded word at this token, or nothing."""
+        return self.keys[at] if at < self.count else ""
+
+    def apart(self, at: int) -> bool:
+        """Return whether a separator stands before this token, or the text ends there."""
+        return at >= self.count or self.items[at].apart
+
+    def said(self, start: int, end: int) -> str:
+        """Return the original text of a span of tokens."""
+        if start >= self.count or end <= start:
+            return ""
+        first, last = self.place(start, end)
+        return self.normal.original[first:last]
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the original text that a span of tokens came from."""
+        return self.normal.span(self.items[start].start, self.items[end - 1].end)
