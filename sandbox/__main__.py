@@ -13,6 +13,7 @@ from typing import NoReturn, cast
 
 from typing_extensions import override
 
+from sandbox.identity import sign_in
 from sandbox.scenario import Scenario, ScenarioError, read_scenario
 from sandbox.world import MakeAws, Settings, World, running
 
@@ -62,6 +63,7 @@ def read_settings(arguments: Sequence[str]) -> Settings:
         mode=given.mode,
         config=given.config.resolve(),
         scenario=scenario,
+        sign_in=sign_in,
     )
 
 

@@ -82,7 +82,7 @@ class BotProcess:
     ) -> None:
         self.port = free_port()
         inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self._environment = inherited | environment | {"PORT": str(self.port)}
+        self.environment = inherited | environment | {"PORT": str(self.port)}
         self._log = log
         self._command = tuple(command)
         self._process: subprocess.Popen[bytes] | None = None
@@ -127,7 +127,7 @@ class BotProcess:
                     self._process = subprocess.Popen(  # noqa: S603 - the sandbox's own command
                         self._command,
                         cwd=REPOSITORY,
-                        env=self._environment,
+                        env=self.environment,
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=subprocess.STDOUT,

@@ -5,13 +5,14 @@ Described in sandbox/README.md; an unknown key or a wrong value is refused with 
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 from zoneinfo import available_timezones
 
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import override
 
+from sandbox.aws.supply import QuotaSetting, Supply
 from sandbox.clock import DEFAULT_START
 from sandbox.slack.faults import parse_fault
 from sandbox.slack.people import PARTNER_TEAM_ID, TEAM_ID, Person, default_people
@@ -95,14 +96,14 @@ class Scenario(Part):
 
     clock: AwareDatetime = DEFAULT_START
     people: dict[str, PersonChange] = Field(default_factory=dict)
-    supply: dict[str, Any] = Field(default_factory=dict)
-    quotas: tuple[dict[str, Any], ...] = ()
+    supply: Supply = Supply()
+    quotas: tuple[QuotaSetting, ...] = ()
     events: tuple[AwsEvent, ...] = ()
     faults: Faults = Faults()
 
     @model_validator(mode="after")
     def _one_place_for_quotas(self) -> Self:
-        if self.quotas and "quotas" in self.supply:
+        if self.quotas and self.supply.quotas:
             raise ValueError("quotas stand twice: keep them at the top, not in supply")
         return self
 
@@ -113,9 +114,10 @@ class Scenario(Part):
             people[user] = change.applied_to(user, people.get(user))
         return tuple(people.values())
 
-    def whole_supply(self) -> dict[str, Any]:
+    def whole_supply(self) -> Supply:
         """The supply with its quotas, as the simulated AWS takes it."""
-        return self.supply | ({"quotas": list(self.quotas)} if self.quotas else {})
+        quotas = self.quotas or self.supply.quotas
+        return self.supply.model_copy(update={"quotas": quotas})
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -167,21 +169,23 @@ def _complaints(path: Path, tree: yaml.Node | None, error: ValidationError) -> l
         keys = [str(part) for part in fault["loc"]]
         message = fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
-            message = f"unknown key; known here: {', '.join(_known_keys(fault['loc']))}"
+            message = f"unknown key; known here: {', '.join(_known_keys(fault['loc'][:-1]))}"
         at = f"{'.'.join(keys)}: " if keys else ""
         said.append(f"{path}, line {_line(tree, fault['loc'])}: {at}{message}")
     return said
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = Scenario
-    if location and location[0] == "people" and len(location) > 1:
-        model = PersonChange
-    elif location[:2] == ("faults", "slack") and len(location) > 2:
-        model = SlackFault
-    elif location[0] == "faults" and len(location) > 1:
-        model = Faults
-    return sorted(model.model_fields)
+    """The keys of the part at `location`, found by following the annotations."""
+    here: object = Scenario
+    for part in location:
+        if isinstance(here, type) and issubclass(here, BaseModel):
+            here = here.model_fields[str(part)].annotation
+        else:
+            here = next((a for a in reversed(get_args(here)) if a is not Ellipsis), object)
+    if isinstance(here, type) and issubclass(here, BaseModel):
+        return sorted(here.model_fields)
+    return []
 
 
 def _line(node: yaml.Node | None, location: tuple[int | str, ...]) -> int:

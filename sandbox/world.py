@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Any, Literal, Protocol
 import aiohttp
 from aiohttp import web
 
+from sandbox.aws.supply import Supply
 from sandbox.bot_process import COMMAND, BotProcess, Health, free_port
 from sandbox.clock import WorldClock
 from sandbox.control.aws import AwsControl
@@ -28,6 +30,8 @@ from sandbox.slack.faults import parse_fault
 from sandbox.slack.routes import SlackRoutes
 from sandbox.slack.transport import HttpTransport, SocketTransport
 from sandbox.slack.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 Mode = Literal["socket", "http"]
 
@@ -73,7 +77,7 @@ class MakeAws(Protocol):
         *,
         now: Callable[[], datetime],
         seed: int,
-        supply: dict[str, Any],
+        supply: Supply,
         kill_bot: Callable[[], None],
     ) -> Aws:
         """The simulated AWS, not yet serving."""
@@ -90,6 +94,7 @@ class Settings:
     config: Path
     scenario: Scenario = dataclasses.field(default_factory=Scenario)
     command: Sequence[str] = COMMAND
+    sign_in: Callable[[str, Path], dict[str, str]]
 
 
 class Timetable:
@@ -107,9 +112,13 @@ class Timetable:
         return self._waiting[0].at if self._waiting else None
 
     def settle(self) -> None:
-        """Let all events happen that are due."""
+        """Let all events happen that are due; one that cannot happen is logged and passed."""
         while self._waiting and self._waiting[0].at <= self._now():
-            self._aws.event(self._waiting.pop(0).order())
+            event = self._waiting.pop(0)
+            try:
+                self._aws.event(event.order())
+            except (ValueError, LookupError) as error:
+                _log.warning("the scenario's event %s at %s: %s", event.event, event.at, error)
 
 
 class LiveBot:
@@ -164,8 +173,6 @@ class World:
             "SLACK_SIGNING_SECRET": known.signing_secret,
             "SLACK_API_URL": f"{self.address}/api/",
             "AWS_ENDPOINT_URL": endpoint,
-            "AWS_ACCESS_KEY_ID": "AKIASANDBOXSANDBOX00",
-            "AWS_SECRET_ACCESS_KEY": "sandbox",
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
@@ -175,6 +182,7 @@ class World:
             "GPUBOT_CLOCK": f"{self.address}/clock",
             "PYTHONUNBUFFERED": "1",
         }
+        values |= self.settings.sign_in(endpoint, self.settings.config)
         if self.settings.mode == "socket":
             values["SLACK_APP_TOKEN"] = known.app_token
         return values
@@ -194,7 +202,7 @@ async def running(settings: Settings, make_aws: MakeAws) -> AsyncIterator[World]
         port = settings.port or free_port()
         world.address = f"http://127.0.0.1:{port}"
         world.bot = BotProcess(
-            environment=world.environment(endpoint),
+            environment=await asyncio.to_thread(world.environment, endpoint),
             log=settings.data / "bot.log",
             command=settings.command,
         )

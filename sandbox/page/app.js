@@ -134,6 +134,7 @@ function drawModal(view) {
   if (!view) { if (dialog.open) dialog.close(); state.viewHash = ""; return; }
   const mark = `${view.id} ${view.hash}`;
   if (mark === state.viewHash) return;
+  const typed = state.viewHash.startsWith(`${view.id} `) ? collect($("modal-body")) : {};
   state.viewHash = mark;
   $("modal-title").textContent = view.title.text;
   say("modal-said", "");
@@ -141,7 +142,15 @@ function drawModal(view) {
   $("modal-submit").textContent = view.submit?.text ?? "";
   const act = (element, block, value) => click({ view: true, action_id: element.action_id, value: value ?? element.value });
   $("modal-body").replaceChildren(...renderBlocks(view.blocks, { who, act, form: true, values: view.state.values }).childNodes);
-  if (!dialog.open) dialog.showModal();
+  // What was typed stays where block and action are unchanged, as in Slack.
+  for (const part of $("modal-body").querySelectorAll("[data-kind]")) {
+    const kept = typed[part.dataset.block]?.[part.dataset.action];
+    if (typeof kept === "string" && "value" in part) part.value = kept;
+  }
+  if (!dialog.open) {
+    dialog.showModal();
+    $("modal-body").querySelector("input, select, textarea")?.focus();
+  }
 }
 
 async function submitModal(event) {
@@ -164,7 +173,7 @@ function drawBot(bot) {
   $("bot-dot").className = `dot ${bot.running ? "up" : "down"}`;
   $("bot-dot").setAttribute("aria-label", bot.running ? "bot is running" : "bot is down");
   $("bot-dot").title = bot.running ? "bot is running" : "bot is down";
-  $("bot-said").textContent = bot.running ? `Running, pid ${bot.pid}, for ${Math.round(bot.uptime)} s, restarted ${bot.restarts} times.` : `Down (exit status ${bot.exit_status}). Log: ${bot.log}`;
+  $("bot-said").textContent = bot.running ? `Running, pid ${bot.pid}, for ${Math.round(bot.uptime)} s. Restarts: ${bot.restarts}.` : `Down (exit status ${bot.exit_status}). Log: ${bot.log}`;
   $("bot-kill").disabled = !bot.running;
   $("bot-start").disabled = bot.running;
 }
@@ -190,7 +199,7 @@ function drawClock() {
   const iso = state.now.toISOString();
   $("clock-utc").textContent = moment(iso);
   $("clock-local").textContent = `${moment(iso, who.zone())} for ${who.person()?.name ?? ""}`;
-  $("time").textContent = moment(iso);
+  $("time").textContent = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
 async function jump(body) {

@@ -45,7 +45,8 @@ faults:
     assert (people["U0ANA"].tz, people["U0ANA"].deleted) == ("Asia/Tokyo", True)
     assert people["U0NEW"].is_stranger
     assert scenario.clock == datetime(2027, 6, 1, 8, tzinfo=UTC)
-    assert scenario.whole_supply()["quotas"] == [{"quota": "L-417A185B", "value": 0}]
+    assert [(q.quota, q.value) for q in scenario.whole_supply().quotas] == [("L-417A185B", 0)]
+    assert scenario.whole_supply().open_percent == 0
     assert scenario.events[0].order() == {"event": "sold-out", "offering": "cb-1"}
 
 
@@ -60,6 +61,9 @@ faults:
         ("people:\n  u0ana: {name: a}\n", 1, "pattern"),
         ("faults:\n  slack:\n    - method: m\n      fault: flood\n", 3, "429:SECONDS"),
         ("events:\n  - event: x\n", 2, "at"),
+        ("supply:\n  open: 3\n", 2, "known here: activation_seconds"),
+        ("supply:\n  blocks:\n    - {region: r, type: t}\n", 3, "instance_type"),
+        ("quotas:\n  - {quota: L-1, limit: 3}\n", 2, "known here: account"),
         ("clock: 2027-06-01T08:00:00Z\nclock: 2027-06-01T08:00:00Z\n", 2, "twice"),
         ("- a\n", 1, "keys and values"),
         ("a: [\n", 2, "flow"),

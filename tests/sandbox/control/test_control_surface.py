@@ -84,7 +84,7 @@ def test_a_page_of_another_site_gets_nowhere(world):
 
 
 def test_the_bot_inherits_nothing_that_leads_out_of_the_world(world):
-    environment = world.world.bot._environment
+    environment = world.world.bot.environment
     assert environment["AWS_SHARED_CREDENTIALS_FILE"] == os.devnull
     assert not [name for name in environment if "proxy" in name.lower()]
     assert environment["SLACK_API_URL"].startswith("http://127.0.0.1:")
