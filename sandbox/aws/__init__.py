@@ -9,8 +9,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from moto.moto_api._internal import moto_api_backend
+from moto.moto_api._internal.models import moto_api_backend
 from moto.moto_server.werkzeug_app import MotoRequestHandler
+from typing_extensions import override
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from sandbox.aws.events import happen
@@ -22,11 +23,16 @@ from sandbox.aws.world import World
 __all__ = ["SimulatedAws", "Supply"]
 
 
+POLL_SECONDS = 0.02
+"""How soon the server notices that it is to end."""
+
+
 class QuietHandler(MotoRequestHandler):
     """A request handler that writes no access log: the call log is the record."""
 
     protocol_version = "HTTP/1.1"
 
+    @override
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Says nothing."""
 
@@ -62,7 +68,9 @@ class SimulatedAws:
         self._server = make_server(
             "127.0.0.1", port, self._wire, threaded=True, request_handler=QuietHandler
         )
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(POLL_SECONDS,), daemon=True
+        )
         self._thread.start()
         return f"http://127.0.0.1:{self._server.server_port}"
 

@@ -13,6 +13,7 @@ from sandbox.aws.zones import Zone, zones_of
 LIMITS = (8, 16, 16, 32, 64)
 """How many instances an open day of a zone holds, drawn evenly."""
 INSTANT_LIMITS = (2, 4, 8)
+SHORTEST = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,19 @@ class Run:
     start: datetime
     end: datetime
     rate: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A time in one zone, sold or not."""
+
+    zone: Zone
+    start: datetime
+    end: datetime
+
+    def meets(self, zone: Zone, start: datetime, end: datetime) -> bool:
+        """Whether that time in that zone overlaps this one."""
+        return zone.id == self.zone.id and start < self.end and self.start < end
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +63,14 @@ def runs(world: World, wish: Wish) -> list[Run]:
     found = []
     for zone in _zones(world, wish):
         windows = windows_of(world, wish.region, wish.unit, zone)
-        drawn_rate = world.catalog.block_rate(
-            wish.region, wish.unit, zone.name if zone.is_local else ""
-        )
-        for start, end in _stretches(world, wish, zone, now):
-            if start < max(wish.earliest, now + times.LEAD):
+        for stretch in _stretches(world, wish, zone):
+            if stretch.start < max(wish.earliest, now + times.LEAD):
                 continue
-            if wish.latest_end is not None and end > wish.latest_end:
+            if wish.latest_end is not None and stretch.end > wish.latest_end:
                 continue
-            rate = _rate(world, wish, zone, start, end, windows, drawn_rate)
+            rate = _rate(world, wish, stretch, windows)
             if rate is not None:
-                found.append(Run(zone, start, end, rate))
+                found.append(Run(zone, stretch.start, stretch.end, rate))
     return sorted(found, key=lambda run: (run.rate, run.start, run.end, run.zone.name))
 
 
@@ -85,18 +96,18 @@ def is_sold(world: World, region: str, unit: str) -> bool:
     return world.catalog.sells_blocks(region, unit) or windows_of(world, region, unit) is not None
 
 
-def held(world: World, region: str, unit: str, zone: Zone, start: datetime, end: datetime) -> int:
-    """How many units are already sold in a zone at some moment of this stretch."""
+def held(world: World, region: str, unit: str, stretch: Stretch) -> int:
+    """How many units are already sold that overlap this stretch."""
     total = 0
     for place in world.region_places(region):
         for reservation in place.reservations.values():
-            if not (reservation.is_block and reservation.holds_capacity):
-                continue
-            if reservation.zone.id != zone.id or reservation.end is None:
-                continue
-            if (reservation.ultraserver_type or reservation.instance_type) != unit:
-                continue
-            if reservation.start < end and start < reservation.end:
+            if (
+                reservation.is_block
+                and reservation.holds_capacity
+                and (reservation.ultraserver_type or reservation.instance_type) == unit
+                and reservation.end is not None
+                and stretch.meets(reservation.zone, reservation.start, reservation.end)
+            ):
                 total += 1 if reservation.ultraserver_type else reservation.count
         for plan in place.plans.values():
             if plan.status == "Failed" or plan.offer.ml_instance_type != f"ml.{unit}":
@@ -104,7 +115,7 @@ def held(world: World, region: str, unit: str, zone: Zone, start: datetime, end:
             total += sum(
                 plan.offer.count
                 for part in plan.segments
-                if part.zone.id == zone.id and part.start < end and start < part.end
+                if stretch.meets(part.zone, part.start, part.end)
             )
     return total
 
@@ -127,45 +138,44 @@ def _zones(world: World, wish: Wish) -> list[Zone]:
     return chosen
 
 
-def _stretches(
-    world: World, wish: Wish, zone: Zone, now: datetime
-) -> list[tuple[datetime, datetime]]:
+def _stretches(world: World, wish: Wish, zone: Zone) -> list[Stretch]:
+    """What could be sold in a zone: the ragged first day, then every 11:30 of eight weeks."""
+    now = world.now()
     jitter = timedelta(minutes=world.draw("instant", wish.region, wish.unit, zone.id) % 10)
     start = times.whole_minute(now) + times.LEAD + jitter + timedelta(minutes=1)
     shorter = times.boundary_before(start + wish.length)
-    found = [(start, shorter)] if shorter > start + timedelta(hours=1) else []
-    found.append((start, shorter + times.DAY))
+    found = [Stretch(zone, start, shorter + times.DAY)]
+    if shorter > start + SHORTEST:
+        found.append(Stretch(zone, start, shorter))
     regular = times.boundary_after(max(wish.earliest, now + times.LEAD))
     while regular <= now + times.HORIZON:
-        found.append((regular, regular + wish.length))
+        found.append(Stretch(zone, regular, regular + wish.length))
         regular += times.DAY
     return found
 
 
 def _rate(
-    world: World,
-    wish: Wish,
-    zone: Zone,
-    start: datetime,
-    end: datetime,
-    windows: list[BlockWindow] | None,
-    drawn_rate: Decimal | None,
+    world: World, wish: Wish, stretch: Stretch, windows: list[BlockWindow] | None
 ) -> Decimal | None:
     """The rate at which the stretch can be had, or nothing when it cannot."""
-    taken = held(world, wish.region, wish.unit, zone, start, end)
+    zone = stretch.zone
+    taken = held(world, wish.region, wish.unit, stretch)
+    drawn_rate = world.catalog.block_rate(
+        wish.region, wish.unit, zone.name if zone.is_local else ""
+    )
     if windows is not None:
         fitting = [
             window
             for window in windows
-            if (window.available_from is None or window.available_from <= start)
-            and (window.available_until is None or end <= window.available_until)
+            if (window.available_from is None or window.available_from <= stretch.start)
+            and (window.available_until is None or stretch.end <= window.available_until)
             and taken + wish.count <= window.instance_count
         ]
         rates = [window.usd_per_instance_hour or drawn_rate for window in fitting]
         return min((rate for rate in rates if rate is not None), default=None)
-    keys = ("block", wish.region, wish.unit, zone.id, start.date())
+    keys = ("block", wish.region, wish.unit, zone.id, stretch.start.date())
     if world.draw("open", *keys) % 100 >= world.supply.open_percent:
         return None
-    limits = LIMITS if start.time() == times.BOUNDARY else INSTANT_LIMITS
+    limits = LIMITS if stretch.start.time() == times.BOUNDARY else INSTANT_LIMITS
     limit = limits[world.draw("limit", *keys) % len(limits)]
     return drawn_rate if taken + wish.count <= limit else None

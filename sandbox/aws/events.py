@@ -138,7 +138,9 @@ def _node_failed(world: World, event: dict[str, Any]) -> None:
             if wanted not in {reservation.id, reservation.block_id}:
                 continue
             if reservation.state != "active":
-                raise ValueError(f"{wanted!r} is {reservation.state}; only an active one can break.")
+                raise ValueError(
+                    f"{wanted!r} is {reservation.state}; only an active one can break."
+                )
             for machine in place.instances.values():
                 running = machine.state == "running" and not machine.impaired
                 if machine.reservation_id == reservation.id and running:

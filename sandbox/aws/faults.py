@@ -1,6 +1,7 @@
 """Faults that a script orders: what goes wrong on the wire, for which calls, how often."""
 
 import difflib
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -65,6 +66,7 @@ class FaultBook:
     def __init__(self, operations: Iterable[str]) -> None:
         self._operations = sorted(operations)
         self._faults: list[Fault] = []
+        self._lock = threading.Lock()
 
     def add(self, order: dict[str, Any]) -> None:
         """Takes an order as `POST /control/aws/fault` brings it.
@@ -76,10 +78,11 @@ class FaultBook:
 
     def take(self, call: Call) -> Fault | None:
         """The fault that befalls this call, used up once."""
-        for fault in self._faults:
-            if fault.befalls(call):
-                fault.times -= 1
-                return fault
+        with self._lock:
+            for fault in self._faults:
+                if fault.befalls(call):
+                    fault.times -= 1
+                    return fault
         return None
 
     def _read(self, order: dict[str, Any]) -> Fault:
@@ -91,17 +94,16 @@ class FaultBook:
             near = difflib.get_close_matches(str(operation), self._operations, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise ValueError(f"The simulated AWS has no operation {operation!r}.{hint}")
-        if not isinstance(text, str):
-            raise ValueError("A fault needs a kind in 'fault', such as 'lost-answer'.")
         repeats = order.get("times", 1)
         if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
             raise ValueError("'times' is a whole number of at least 1.")
         region, match = order.get("region"), order.get("match") or {}
-        if region is not None and not isinstance(region, str):
-            raise ValueError("'region' is a Region's code, such as 'us-east-1'.")
-        if not isinstance(match, dict):
-            raise ValueError("'match' holds the parameters that a call must carry.")
-        kind, code, seconds = read_kind(text)
+        if not isinstance(region, str | None) or not isinstance(match, dict):
+            # A wrong type is the writer's mistake like any other, so it is told in the same way.
+            raise ValueError(  # noqa: TRY004 - callers tell people every ValueError
+                "'region' is a code such as 'us-east-1', 'match' an object of parameters."
+            )
+        kind, code, seconds = read_kind(str(text))
         return Fault(operation, kind, code, seconds, repeats, region, match)
 
 

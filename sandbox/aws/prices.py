@@ -58,13 +58,13 @@ def _passes(row: dict[str, Any], attributes: dict[str, str]) -> bool:
     value, wanted = attributes.get(row["Field"]), row["Value"]
     match row["Type"]:
         case "CONTAINS":
-            return value is not None and wanted in value
+            return value is not None and str(wanted) in value
         case "ANY_OF":
-            return value in wanted.split(",")
+            return value in str(wanted).split(",")
         case "NONE_OF":
-            return value not in wanted.split(",")
+            return value not in str(wanted).split(",")
         case _:
-            return value == wanted
+            return bool(value == wanted)
 
 
 def _ec2_rows(catalog: Catalog) -> Iterator[tuple[dict[str, str], Decimal]]:
@@ -82,7 +82,9 @@ def _ec2_rows(catalog: Catalog) -> Iterator[tuple[dict[str, str], Decimal]]:
 def _ec2_attributes(
     catalog: Catalog, region: str, instance_type: str, market: str, status: str
 ) -> dict[str, str]:
-    usage = {"Used": "BoxUsage", "UnusedCapacityReservation": "UnusedBox"}.get(status, "Reservation")
+    usage = {"Used": "BoxUsage", "UnusedCapacityReservation": "UnusedBox"}.get(
+        status, "Reservation"
+    )
     kind = catalog.kinds.get(instance_type)
     return {
         "servicecode": "AmazonEC2",
@@ -131,9 +133,7 @@ def _product(service: str, attributes: dict[str, str], rate: Decimal) -> str:
     return json.dumps(
         {
             "product": {
-                "productFamily": (
-                    "Compute Instance" if service == "AmazonEC2" else "ML Instance"
-                ),
+                "productFamily": ("Compute Instance" if service == "AmazonEC2" else "ML Instance"),
                 "attributes": attributes,
                 "sku": sku,
             },

@@ -15,9 +15,9 @@ from xml.sax.saxutils import escape
 from botocore.utils import parse_timestamp
 from moto.core.model import OperationModel
 from moto.core.parse import PROTOCOL_PARSERS
-from moto.core.serialize import get_serializer_class
+from moto.core.serialize import SerializationContext, get_serializer_class
 from moto.core.utils import get_service_model
-from werkzeug.datastructures import MultiDict
+from werkzeug.datastructures import Headers, MultiDict
 
 from sandbox.aws.errors import AwsError
 
@@ -64,7 +64,7 @@ def operation_of(target: str | None, body: bytes) -> str:
 
 
 def operation_model(service: str, operation: str) -> OperationModel | None:
-    """botocore's model of an operation, or nothing if there is no such operation."""
+    """The model of an operation, or nothing if there is no such operation."""
     if service not in SIGNING_NAMES.values():
         return None
     model = get_service_model(service)
@@ -80,7 +80,7 @@ def parse(service: str, model: OperationModel, body: bytes) -> dict[str, Any]:
         {
             "method": "POST",
             "values": form,
-            "headers": {},
+            "headers": Headers(),
             "body": body,
             "url_path": "/",
             "url_params": {},
@@ -94,7 +94,9 @@ def _aware(value: Any) -> datetime:
     return moment.astimezone(UTC)
 
 
-def render(service: str, model: OperationModel, answer: dict[str, Any]) -> tuple[str, bytes]:
+def render(
+    service: str, model: OperationModel, answer: dict[str, Any], request_id: str
+) -> tuple[str, bytes]:
     """The content type and body of a reply.
 
     Raises:
@@ -104,7 +106,9 @@ def render(service: str, model: OperationModel, answer: dict[str, Any]) -> tuple
     if complaints:
         raise ShapeError("; ".join(complaints))
     protocol = str(get_service_model(service).protocol)
-    serializer = get_serializer_class(service, protocol)(operation_model=model)
+    serializer = get_serializer_class(service, protocol)(
+        operation_model=model, context=SerializationContext(request_id)
+    )
     reply = serializer.serialize(answer)
     body = reply["body"]
     content_type = reply["headers"].get("Content-Type", "text/xml")
@@ -113,11 +117,15 @@ def render(service: str, model: OperationModel, answer: dict[str, Any]) -> tuple
 
 def render_error(service: str, error: AwsError, request_id: str) -> tuple[str, bytes]:
     """The content type and body of a refusal, in the service's protocol."""
-    protocol = "json" if service not in SIGNING_NAMES.values() else str(
-        get_service_model(service).protocol
+    protocol = (
+        "json"
+        if service not in SIGNING_NAMES.values()
+        else str(get_service_model(service).protocol)
     )
     if protocol == "json":
-        body = json.dumps({"__type": error.code, "message": error.message, "Message": error.message})
+        body = json.dumps(
+            {"__type": error.code, "message": error.message, "Message": error.message}
+        )
         return "application/x-amz-json-1.1", body.encode()
     code, message = escape(error.code), escape(error.message)
     detail = f"<Code>{code}</Code><Message>{message}</Message>"
@@ -152,27 +160,13 @@ def misfits(shape: Any, value: Any, path: str) -> list[str]:
     """What is wrong with a value, measured against a botocore shape; empty when it fits."""
     if shape is None:
         return [f"{path} has no output, yet got {value!r}"] if value else []
-    match shape.type_name:
-        case "structure":
-            return _structure_misfits(shape, value, path)
-        case "list":
-            if not isinstance(value, list | tuple):
-                return [f"{path} is not a list"]
-            return [
-                complaint
-                for index, item in enumerate(value)
-                for complaint in misfits(shape.member, item, f"{path}[{index}]")
-            ]
-        case "map":
-            if not isinstance(value, dict):
-                return [f"{path} is not a map"]
-            return [
-                complaint
-                for key, item in value.items()
-                for complaint in misfits(shape.value, item, f"{path}.{key}")
-            ]
-        case plain:
-            return _plain_misfits(shape, value, path, PLAIN_TYPES[plain])
+    if shape.type_name == "structure":
+        return _structure_misfits(shape, value, path)
+    if shape.type_name == "list":
+        return _list_misfits(shape, value, path)
+    if shape.type_name == "map":
+        return _map_misfits(shape, value, path)
+    return _plain_misfits(shape, value, path)
 
 
 def _structure_misfits(shape: Any, value: Any, path: str) -> list[str]:
@@ -181,17 +175,36 @@ def _structure_misfits(shape: Any, value: Any, path: str) -> list[str]:
     complaints = [f"{path}.{key} is unknown" for key in value if key not in shape.members]
     complaints += [f"{path}.{key} is missing" for key in shape.required_members if key not in value]
     for key, item in value.items():
-        if key in shape.members and item is not None:
+        if key in shape.members:
             complaints += misfits(shape.members[key], item, f"{path}.{key}")
     return complaints
 
 
-def _plain_misfits(
-    shape: Any, value: Any, path: str, wanted: type | tuple[type, ...]
-) -> list[str]:
+def _list_misfits(shape: Any, value: Any, path: str) -> list[str]:
+    if not isinstance(value, list | tuple):
+        return [f"{path} is not a list"]
+    return [
+        complaint
+        for index, item in enumerate(value)
+        for complaint in misfits(shape.member, item, f"{path}[{index}]")
+    ]
+
+
+def _map_misfits(shape: Any, value: Any, path: str) -> list[str]:
+    if not isinstance(value, dict):
+        return [f"{path} is not a map"]
+    return [
+        complaint
+        for key, item in value.items()
+        for complaint in misfits(shape.value, item, f"{path}.{key}")
+    ]
+
+
+def _plain_misfits(shape: Any, value: Any, path: str) -> list[str]:
+    wanted = PLAIN_TYPES[shape.type_name]
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         return [f"{path} is {type(value).__name__}, not {shape.type_name}"]
-    if shape.type_name == "timestamp" and value.tzinfo is None:
+    if isinstance(value, datetime) and value.tzinfo is None:
         return [f"{path} is a naive time"]
     allowed = getattr(shape, "enum", [])
     if allowed and value not in allowed:

@@ -66,11 +66,16 @@ def all_quotas() -> tuple[Quota, ...]:
         name = f"Running On-Demand {label} instances"
         found.append(Quota("ec2", on_demand, name, 0.0, float(limit), counts_vcpus=True))
         found.append(Quota("ec2", spot, f"All {label} Spot Instance Requests", 0.0, float(limit)))
-    found.append(Quota("sagemaker", PLAN_TOTAL_CODE, "Number of training plans per Region", 25.0, 25.0))
+    found.append(
+        Quota("sagemaker", PLAN_TOTAL_CODE, "Number of training plans per Region", 25.0, 25.0)
+    )
     for kind in load_catalog().kinds.values():
         if not kind.ml_instance_type:
             continue
-        names = [f"{kind.ml_instance_type} for {use} usage" for use in ("endpoint", "cluster", "training job")]
+        names = [
+            f"{kind.ml_instance_type} for {use} usage"
+            for use in ("endpoint", "cluster", "training job")
+        ]
         if kind.training_plans:
             names.append(reserved_capacity_name(kind.ml_instance_type))
         found += [Quota("sagemaker", _sagemaker_code(name), name, 0.0, 64.0) for name in names]
@@ -86,8 +91,7 @@ def reserved_capacity_name(ml_instance_type: str) -> str:
     """The name of the quota that training plans of this type count against."""
     kind = "UltraServers" if ml_instance_type.startswith("ml.u-") else "instances"
     return (
-        f"Number of {ml_instance_type} {kind} in reserved capacity "
-        "across training plans per Region"
+        f"Number of {ml_instance_type} {kind} in reserved capacity across training plans per Region"
     )
 
 
@@ -144,13 +148,17 @@ def vcpus(world: World, instance_type: str) -> int:
 
 
 def vcpus_in_use(world: World, account: str, region: str, code: str) -> int:
-    """vCPUs that count against an on-demand or spot quota: machines and unused reservations."""
+    """How many vCPUs count against an on-demand or spot quota: machines and unused reservations."""
     place = world.place(account, region)
     total = 0
     for instance in place.instances.values():
         spot = instance.market == "spot"
         inside = instance.reservation_id is not None
-        if instance.occupies and not inside and family_code(instance.instance_type, spot=spot) == code:
+        if (
+            instance.occupies
+            and not inside
+            and family_code(instance.instance_type, spot=spot) == code
+        ):
             total += vcpus(world, instance.instance_type)
     for reservation in place.reservations.values():
         if reservation.is_block or not reservation.holds_capacity:
@@ -167,7 +175,8 @@ def list_quotas(world: World, call: Call) -> dict[str, Any]:
     rows = [
         _describe(call, quota, value)
         for quota in all_quotas()
-        if quota.service == service and code in {None, quota.code}
+        if quota.service == service
+        and code in {None, quota.code}
         and (value := applied(world, call.account, call.region, quota)) is not None
     ]
     found, token = page(rows, call.params, default=100, most=100)
@@ -177,7 +186,9 @@ def list_quotas(world: World, call: Call) -> dict[str, Any]:
 def list_defaults(_world: World, call: Call) -> dict[str, Any]:
     """ListAWSDefaultServiceQuotas."""
     service = _service(call)
-    rows = [_describe(call, quota, quota.default) for quota in all_quotas() if quota.service == service]
+    rows = [
+        _describe(call, quota, quota.default) for quota in all_quotas() if quota.service == service
+    ]
     found, token = page(rows, call.params, default=100, most=100)
     return with_token({"Quotas": found}, token)
 

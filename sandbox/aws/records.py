@@ -37,7 +37,9 @@ class BlockOffer:
 
     def fee_of(self, segment: Segment) -> Decimal:
         """The fee of one segment at today's rate."""
-        return times.fee(segment.rate + self.rate_change, segment.count, segment.end - segment.start)
+        return times.fee(
+            segment.rate + self.rate_change, segment.count, segment.end - segment.start
+        )
 
     @property
     def fee(self) -> Decimal:

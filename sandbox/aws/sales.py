@@ -105,7 +105,6 @@ def _extensions(place: Place) -> list[dict[str, Any]]:
 def _plans(place: Place) -> list[dict[str, Any]]:
     rows = []
     for plan in place.plans.values():
-        common = {"instance_type": plan.offer.ml_instance_type, "count": plan.offer.count}
         rows.append(
             _row(
                 place,
@@ -119,7 +118,8 @@ def _plans(place: Place) -> list[dict[str, Any]]:
                 start=plan.start,
                 end=plan.end,
                 fee=plan.fee,
-                **common,
+                instance_type=plan.offer.ml_instance_type,
+                count=plan.offer.count,
             )
         )
         rows += [
@@ -135,7 +135,8 @@ def _plans(place: Place) -> list[dict[str, Any]]:
                 start=one.offer.start,
                 end=one.offer.end,
                 fee=one.fee,
-                **common,
+                instance_type=plan.offer.ml_instance_type,
+                count=plan.offer.count,
             )
             for one in plan.extensions
         ]
@@ -161,20 +162,20 @@ def _machines(place: Place) -> list[dict[str, Any]]:
     ]
     for endpoint in place.endpoints.values():
         config = place.endpoint_configs.get(endpoint.config_name) or {}
-        for variant in config.get("ProductionVariants", []):
-            rows.append(
-                _row(
-                    place,
-                    sale_id=endpoint.arn,
-                    kind="endpoint",
-                    bought=endpoint.created,
-                    state=endpoint.status,
-                    tags=endpoint.tags,
-                    instance_type=variant.get("InstanceType", ""),
-                    count=variant.get("InitialInstanceCount", 1),
-                    zone="",
-                    start=endpoint.created,
-                    end=None,
-                )
+        rows += [
+            _row(
+                place,
+                sale_id=endpoint.arn,
+                kind="endpoint",
+                bought=endpoint.created,
+                state=endpoint.status,
+                tags=endpoint.tags,
+                instance_type=variant.get("InstanceType", ""),
+                count=variant.get("InitialInstanceCount", 1),
+                zone="",
+                start=endpoint.created,
+                end=None,
             )
+            for variant in config.get("ProductionVariants", [])
+        ]
     return rows

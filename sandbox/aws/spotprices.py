@@ -19,7 +19,9 @@ def listed(world: World, region: str, instance_type: str) -> SpotPrice | None:
     return None
 
 
-def change_at(world: World, region: str, instance_type: str, zone: Zone, moment: datetime) -> datetime:
+def change_at(
+    world: World, region: str, instance_type: str, zone: Zone, moment: datetime
+) -> datetime:
     """When the price that holds at this moment began."""
     offset = timedelta(minutes=world.draw("spot-step", region, instance_type, zone.id) % 360)
     return EPOCH + offset + (moment - EPOCH - offset) // STEP * STEP

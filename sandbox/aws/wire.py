@@ -12,10 +12,11 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from moto.iam.models import get_account_id_from
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request
 
@@ -30,6 +31,10 @@ from sandbox.aws.world import Call, World
 
 StartResponse = Callable[..., Any]
 log = logging.getLogger(__name__)
+
+BEFORE = {"lost-request", "kill-before-call"}
+AFTER = {"lost-answer", "kill-before-answer"}
+"""Faults that drop the connection: before anything is done, and after all of it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +83,22 @@ def jsonable(value: Any) -> Any:
     return stamp(value) if isinstance(value, datetime) else value
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request as it came in, with its row in the call log."""
+
+    call: Call
+    environ: dict[str, Any]
+    body: bytes
+    row: dict[str, Any]
+
+
 class Wire:
     """The WSGI application."""
 
     def __init__(self, world: World, *, kill_bot: Callable[[], None]) -> None:
         self.world = world
-        self.faults = FaultBook(
-            {*(name for _, name in OPERATIONS), *(name for _, name in FROM_MOTO)}
-        )
+        self.faults = FaultBook(name for _, name in (*OPERATIONS, *FROM_MOTO))
         self.log = CallLog()
         self.failures: list[str] = []
         """Mistakes of the simulation itself; a test asserts that there are none."""
@@ -94,6 +107,7 @@ class Wire:
         self._kill_bot = kill_bot
         self._moto = DomainDispatcherApplication(create_backend_app)
         self._moto_lock = threading.Lock()
+        self._requests = itertools.count(1)
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """Answers one request; raises ConnectionError where the connection is to drop."""
@@ -101,61 +115,49 @@ class Wire:
         body = request.get_data()
         address = protocol.address_of(request.headers.get("Authorization", ""))
         if address is None:
-            return self._send(self._refusal("", AwsError("MissingAuthenticationToken", "Not signed.")), start_response)
+            unsigned = AwsError("MissingAuthenticationToken", "The request is not signed.")
+            return _send(self._refusal("", unsigned), start_response)
         call = self._read(address, request.headers.get("X-Amz-Target"), body)
-        row = self.log.begin(call)
+        arrival = Arrival(call, environ, body, self.log.begin(call))
         fault = self.faults.take(call)
         if fault is None:
-            reply = self._answer(call, environ, body)
-            row["outcome"] = reply.outcome
-            return self._send(reply, start_response)
-        return self._answer_under(fault, call, row, environ, body, start_response)
+            return _send(self._answer(arrival), start_response)
+        if fault.kind in BEFORE:
+            return self._drop(arrival, fault)
+        reply = self._answer_under(fault, arrival)
+        if fault.kind in AFTER:
+            return self._drop(arrival, fault)
+        if fault.kind == "truncated-answer":
+            arrival.row["outcome"] = fault.kind
+            reply = replace(reply, body=reply.body[: len(reply.body) // 2])
+        if fault.kind == "kill-after-answer":
+            arrival.row["outcome"] = fault.kind
+            return Sent(_send(reply, start_response), self._kill_bot)
+        return _send(reply, start_response)
 
-    def _answer_under(
-        self,
-        fault: Fault,
-        call: Call,
-        row: dict[str, Any],
-        environ: dict[str, Any],
-        body: bytes,
-        start_response: StartResponse,
-    ) -> Iterable[bytes]:
-        """The reply of a call that a fault befalls."""
-        match fault.kind:
-            case "lost-request" | "kill-before-call":
-                row["outcome"] = fault.kind
-                if fault.kind == "kill-before-call":
-                    self._kill_bot()
-                raise ConnectionResetError(fault.kind)
-            case "throttle":
-                reply = self._refusal(call.service, throttled(call.service, call.operation))
-            case "error":
-                message = f"The simulated AWS was told to answer {fault.code}."
-                reply = self._refusal(call.service, AwsError(fault.code, message))
-            case "slow-sale":
-                self.stopping.wait(fault.seconds)
-                reply = self._answer(call, environ, body)
-            case _:
-                reply = self._answer(call, environ, body)
-        row["outcome"] = reply.outcome
-        match fault.kind:
-            case "lost-answer" | "kill-before-answer":
-                row["outcome"] = fault.kind
-                if fault.kind == "kill-before-answer":
-                    self._kill_bot()
-                raise ConnectionResetError(fault.kind)
-            case "truncated-answer":
-                row["outcome"] = fault.kind
-                half = reply.body[: len(reply.body) // 2]
-                return self._send(replace(reply, body=half), start_response)
-            case "slow":
-                self.stopping.wait(fault.seconds)
-            case "kill-after-answer":
-                row["outcome"] = fault.kind
-                return Sent(self._send(reply, start_response), self._kill_bot)
-            case _:
-                pass
-        return self._send(reply, start_response)
+    def _answer_under(self, fault: Fault, arrival: Arrival) -> Reply:
+        """The reply of a call that a fault befalls, however it will be delivered."""
+        call = arrival.call
+        if fault.kind in {"throttle", "error"}:
+            told = f"The simulated AWS was told to answer {fault.code}."
+            error = AwsError(fault.code, told)
+            if fault.kind == "throttle":
+                error = throttled(call.service, call.operation)
+            arrival.row["outcome"] = error.code
+            return self._refusal(call.service, error)
+        if fault.kind == "slow-sale":
+            self.stopping.wait(fault.seconds)
+        reply = self._answer(arrival)
+        if fault.kind == "slow":
+            self.stopping.wait(fault.seconds)
+        return reply
+
+    def _drop(self, arrival: Arrival, fault: Fault) -> NoReturn:
+        """Ends the connection without an answer, and the bot first when so ordered."""
+        arrival.row["outcome"] = fault.kind
+        if fault.kind.startswith("kill-"):
+            self._kill_bot()
+        raise ConnectionResetError(fault.kind)
 
     def _read(self, address: protocol.Address, target: str | None, body: bytes) -> Call:
         operation = protocol.operation_of(target, body)
@@ -169,71 +171,89 @@ class Wire:
             at=self.world.now(),
         )
 
-    def _answer(self, call: Call, environ: dict[str, Any], body: bytes) -> Reply:
-        """Does what is asked; never raises."""
+    def _answer(self, arrival: Arrival) -> Reply:
+        """The reply to what is asked; a mistake of the simulation is a loud 500.
+
+        Raises:
+            ConnectionResetError: there is no such endpoint to answer.
+        """
+        call = arrival.call
         try:
-            with self.world.lock:
-                self.world.settle()
-                self._buckets.take(call)
-                check_permission(self.world.supply, call)
-                if call.params.get("DryRun"):
-                    raise AwsError(
-                        "DryRunOperation",
-                        "Request would have succeeded, but DryRun flag is set.",
-                    )
-                handler = OPERATIONS.get((call.service, call.operation))
-                if handler is not None:
-                    return self._render(call, handler(self.world, call))
-            if (call.service, call.operation) in FROM_MOTO:
-                return self._ask_moto(environ, body)
-            raise AwsError(
-                "UnknownOperationException" if call.service != "ec2" else "UnsupportedOperation",
-                f"The simulated AWS does not offer {call.operation or 'this'} of {call.service}.",
-            )
+            reply = self._perform(arrival)
         except AwsError as error:
-            return self._refusal(call.service, error)
+            reply = self._refusal(call.service, error)
         except ConnectionResetError:
+            arrival.row["outcome"] = "no-endpoint"
             raise
         except Exception as error:
             log.exception("The simulated AWS failed at %s", call.operation)
             self.failures.append(f"{call.operation}: {error!r}")
-            return self._refusal(call.service, AwsError("InternalFailure", f"Simulation: {error!r}"))
+            broken = AwsError("InternalFailure", f"The simulation failed: {error!r}")
+            reply = self._refusal(call.service, broken)
+        arrival.row["outcome"] = reply.outcome
+        return reply
+
+    def _perform(self, arrival: Arrival) -> Reply:
+        """Does what is asked, once the caller is let in.
+
+        Raises:
+            AwsError: the call is refused.
+        """
+        call = arrival.call
+        handler = OPERATIONS.get((call.service, call.operation))
+        with self.world.lock:
+            self.world.settle()
+            self._buckets.take(call)
+            check_permission(self.world.supply, call)
+            if call.params.get("DryRun"):
+                raise AwsError(
+                    "DryRunOperation", "Request would have succeeded, but DryRun flag is set."
+                )
+            if handler is not None:
+                return self._render(call, handler(self.world, call))
+        if (call.service, call.operation) in FROM_MOTO:
+            return self._ask_moto(arrival)
+        code = "UnsupportedOperation" if call.service == "ec2" else "UnknownOperationException"
+        raise AwsError(code, f"The simulated AWS does not offer {call.operation}.")
 
     def _render(self, call: Call, answer: dict[str, Any]) -> Reply:
         model = protocol.operation_model(call.service, call.operation)
         if model is None:
             raise protocol.ShapeError(f"botocore knows no {call.operation} of {call.service}")
-        content_type, body = protocol.render(call.service, model, answer)
-        return Reply(200, [("Content-Type", content_type)], body, "ok")
+        request_id = self._request_id()
+        content_type, body = protocol.render(call.service, model, answer, request_id)
+        return Reply(200, _headers(content_type, request_id), body, "ok")
 
     def _refusal(self, service: str, error: AwsError) -> Reply:
-        request_id = str(uuid.uuid5(uuid.NAMESPACE_OID, str(next(_REQUESTS))))
+        request_id = self._request_id()
         content_type, body = protocol.render_error(service, error, request_id)
-        headers = [("Content-Type", content_type), ("x-amzn-RequestId", request_id)]
-        return Reply(error.status, headers, body, error.code)
+        return Reply(error.status, _headers(content_type, request_id), body, error.code)
 
-    def _ask_moto(self, environ: dict[str, Any], body: bytes) -> Reply:
-        """moto's reply; one at a time, since its backends are not made for threads."""
-        copy = {key: value for key, value in environ.items() if not key.startswith("werkzeug.")}
-        copy["wsgi.input"] = io.BytesIO(body)
+    def _request_id(self) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.world.seed}/{next(self._requests)}"))
+
+    def _ask_moto(self, arrival: Arrival) -> Reply:
+        """The reply of moto; one at a time, since its books are not made for threads."""
+        environ = {k: v for k, v in arrival.environ.items() if not k.startswith("werkzeug.")}
+        environ["wsgi.input"] = io.BytesIO(arrival.body)
         with self._moto_lock:
-            chunks, status, headers = run_wsgi_app(self._moto, copy, buffered=True)
-        content = b"".join(chunks)
+            chunks, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
         number = int(status.split(maxsplit=1)[0])
         kept = [(key, value) for key, value in headers if key.lower() != "content-length"]
-        return Reply(number, kept, content, "ok" if number < 400 else f"http-{number}")
-
-    @staticmethod
-    def _send(reply: Reply, start_response: StartResponse) -> Iterable[bytes]:
-        start_response(f"{reply.status} -", [*reply.headers, _length(reply)])
-        return [reply.body]
+        outcome = "ok" if number < 400 else f"http-{number}"
+        return Reply(number, kept, b"".join(chunks), outcome)
 
 
-_REQUESTS = itertools.count()
+def _headers(content_type: str, request_id: str) -> list[tuple[str, str]]:
+    return [("Content-Type", content_type), ("x-amzn-RequestId", request_id)]
 
 
-def _length(reply: Reply) -> tuple[str, str]:
-    return "Content-Length", str(len(reply.body))
+def _send(reply: Reply, start_response: StartResponse) -> Iterable[bytes]:
+    length = ("Content-Length", str(len(reply.body)))
+    start_response(
+        f"{reply.status} {HTTP_STATUS_CODES.get(reply.status, 'Error')}", [*reply.headers, length]
+    )
+    return [reply.body]
 
 
 class Sent:

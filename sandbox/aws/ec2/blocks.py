@@ -41,13 +41,12 @@ def purchase_block(world: World, call: Call) -> dict[str, Any]:
         raise AwsError("InvalidParameterValue", f"Invalid platform for Capacity Blocks: {platform}")
     check_tag_targets(params, {"capacity-reservation", "capacity-block"})
     _check_limits(world, place, offer)
-    tags = tags_of(params, "capacity-reservation")
     now = world.now()
     block_id = world.new_id("cb")
     reservations = [
         reservation
         for segment in offer.segments
-        for reservation in _reserve(world, call, offer, segment, block_id, tags)
+        for reservation in _reserve(world, call, offer, segment, block_id)
     ]
     block = Block(
         id=block_id,
@@ -56,7 +55,7 @@ def purchase_block(world: World, call: Call) -> dict[str, Any]:
         start=offer.segments[0].start,
         end=offer.segments[-1].end,
         created=now,
-        tags=tags_of(params, "capacity-block") or tags,
+        tags=tags_of(params, "capacity-block") or tags_of(params, "capacity-reservation"),
         ultraserver_type=offer.ultraserver_type,
     )
     place.blocks[block.id] = block
@@ -101,8 +100,12 @@ def _check_limits(world: World, place: Place, offer: BlockOffer) -> None:
         used = sum(
             vcpus(world, one.instance_type) * one.count
             for one in place.reservations.values()
-            if one.is_block and one.holds_capacity and block_code(one.instance_type) == code
-            and one.end is not None and one.start < segment.end and segment.start < one.end
+            if one.is_block
+            and one.holds_capacity
+            and block_code(one.instance_type) == code
+            and one.end is not None
+            and one.start < segment.end
+            and segment.start < one.end
         )
         if code and used + vcpus(world, segment.instance_type) * segment.count > quota:
             raise AwsError(
@@ -113,11 +116,16 @@ def _check_limits(world: World, place: Place, offer: BlockOffer) -> None:
             one.count
             for each in world.places.values()
             for one in each.reservations.values()
-            if one.is_block and one.holds_capacity
-            and one.end is not None and one.start < segment.end and segment.start < one.end
+            if one.is_block
+            and one.holds_capacity
+            and one.end is not None
+            and one.start < segment.end
+            and segment.start < one.end
         )
         if held + segment.count > ORGANIZATION_INSTANCES:
-            raise AwsError("InstanceLimitExceeded", "An organization may have 256 instances a date.")
+            raise AwsError(
+                "InstanceLimitExceeded", "An organization may have 256 instances a date."
+            )
 
 
 def _reserve(
@@ -126,7 +134,6 @@ def _reserve(
     offer: BlockOffer,
     segment: Segment,
     block_id: str,
-    tags: dict[str, str],
 ) -> list[Reservation]:
     """The capacity reservations of one segment: one, or one for each UltraServer."""
     if offer.ultraserver_type:
@@ -151,7 +158,7 @@ def _reserve(
             end=segment.end,
             created=now,
             visible_at=now + timedelta(seconds=world.supply.visibility_seconds),
-            tags=dict(tags),
+            tags=tags_of(call.params, "capacity-reservation"),
             match="targeted",
             fee=times.fee(rate, unit, segment.end - segment.start),
             rate=rate,

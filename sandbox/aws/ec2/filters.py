@@ -47,7 +47,9 @@ def tags_of(params: dict[str, Any], resource_type: str) -> dict[str, str]:
         for tag in specification.get("Tags") or []:
             key, value = tag.get("Key", ""), tag.get("Value", "")
             if key.startswith("aws:"):
-                raise AwsError("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved.")
+                raise AwsError(
+                    "InvalidParameterValue", "Tag keys starting with 'aws:' are reserved."
+                )
             if not 1 <= len(key) <= 127 or len(value) > 256:
                 raise AwsError("InvalidParameterValue", f"The tag '{key}' is too long.")
             tags[key] = value
@@ -63,7 +65,9 @@ def check_tag_targets(params: dict[str, Any], allowed: set[str]) -> None:
     for specification in params.get("TagSpecifications") or []:
         kind = specification.get("ResourceType")
         if kind not in allowed:
-            raise AwsError("InvalidParameterValue", f"'{kind}' is not a valid taggable resource type.")
+            raise AwsError(
+                "InvalidParameterValue", f"'{kind}' is not a valid taggable resource type."
+            )
 
 
 def tag_list(tags: dict[str, str]) -> list[dict[str, str]]:

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from sandbox.aws.ec2.filters import tags_of
-from sandbox.aws.ec2.instances import INSUFFICIENT, start_instances
-from sandbox.aws.ec2.launch import read_launch, with_template
+from sandbox.aws.ec2.instances import INSUFFICIENT, Order, start_instances
+from sandbox.aws.ec2.launch import Launch, read_launch, with_template
 from sandbox.aws.errors import AwsError
 from sandbox.aws.records import Settled
 from sandbox.aws.world import Call, World
@@ -50,7 +50,6 @@ def create_fleet(world: World, call: Call) -> dict[str, Any]:
 def _launch_all(world: World, call: Call, wanted: int, market: str) -> dict[str, Any]:
     tags = tags_of(call.params, "instance")
     launched, errors, left = [], [], wanted
-    lifecycle = "on-demand" if market == "on-demand" else market
     for config in call.params.get("LaunchTemplateConfigs") or []:
         template = config.get("LaunchTemplateSpecification") or {}
         for override in config.get("Overrides") or [{}]:
@@ -65,13 +64,14 @@ def _launch_all(world: World, call: Call, wanted: int, market: str) -> dict[str,
                 },
             }
             try:
-                machines = _launch(world, call, template, override, market, left, tags)
+                launch = _launch(world, call, template, override, market)
+                machines = start_instances(world, call, Order(launch, 1, left, tags, None))
             except AwsError as error:
                 code = INSUFFICIENT if error.code in CAPACITY_ERRORS else error.code
                 errors.append(
                     {
                         "LaunchTemplateAndOverrides": used,
-                        "Lifecycle": lifecycle,
+                        "Lifecycle": market,
                         "ErrorCode": code,
                         "ErrorMessage": error.message,
                     }
@@ -81,7 +81,7 @@ def _launch_all(world: World, call: Call, wanted: int, market: str) -> dict[str,
             launched.append(
                 {
                     "LaunchTemplateAndOverrides": used,
-                    "Lifecycle": lifecycle,
+                    "Lifecycle": market,
                     "InstanceIds": [one.id for one in machines],
                     "InstanceType": machines[0].instance_type,
                 }
@@ -95,14 +95,12 @@ def _launch(
     template: dict[str, Any],
     override: dict[str, Any],
     market: str,
-    most: int,
-    tags: dict[str, str],
-) -> list[Any]:
+) -> Launch:
+    """The launch that a template and one override describe."""
     asked: dict[str, Any] = {
         key: override[key] for key in ("InstanceType", "SubnetId", "ImageId") if key in override
     }
     if "AvailabilityZone" in override:
         asked["Placement"] = {"AvailabilityZone": override["AvailabilityZone"]}
     asked["InstanceMarketOptions"] = {"MarketType": market}
-    launch = read_launch(world, call, with_template(call, asked, template))
-    return start_instances(world, call, launch, 1, most, tags, None)
+    return read_launch(world, call, with_template(call, asked, template))

@@ -1,6 +1,8 @@
 """Machines: launched on demand, as spot or into a reservation; watched; ended."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -25,6 +27,17 @@ MARKETS = {"on-demand", "spot", "capacity-block"}
 INSUFFICIENT = "InsufficientInstanceCapacity"
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A launch, how many machines it must and may bring, and what to mark them with."""
+
+    launch: Launch
+    least: int
+    most: int
+    tags: dict[str, str]
+    token: str | None
+
+
 def run_instances(world: World, call: Call) -> dict[str, Any]:
     """RunInstances: as many as there is room for between MinCount and MaxCount, or none.
 
@@ -44,8 +57,8 @@ def run_instances(world: World, call: Call) -> dict[str, Any]:
     least, most = params.get("MinCount", 1), params.get("MaxCount", 1)
     if not 1 <= least <= most:
         raise AwsError("InvalidParameterValue", "MinCount must be between 1 and MaxCount.")
-    tags = tags_of(params, "instance")
-    machines = start_instances(world, call, launch, least, most, tags, token)
+    order = Order(launch, least, most, tags_of(params, "instance"), token)
+    machines = start_instances(world, call, order)
     answer = _reservation_row(call, world.new_id("r"), machines)
     if token:
         ids = tuple(one.id for one in machines)
@@ -66,36 +79,29 @@ def _repeat(place: Place, settled: Settled, request: str) -> dict[str, Any]:
     return {**settled.answer, "Instances": [describe(one) for one in machines]}
 
 
-def start_instances(
-    world: World,
-    call: Call,
-    launch: Launch,
-    least: int,
-    most: int,
-    tags: dict[str, str],
-    token: str | None,
-) -> list[Instance]:
-    """The machines that a launch brings about.
+def start_instances(world: World, call: Call, order: Order) -> list[Instance]:
+    """The machines that an order brings about.
 
     Raises:
-        AwsError: fewer than `least` can be had.
+        AwsError: fewer than the least can be had.
     """
+    launch = order.launch
     if launch.market not in MARKETS:
         raise AwsError("InvalidParameterValue", "The market type (purchasing) option is not valid.")
     place = world.place(call.account, call.region)
     if launch.reservation_id is not None:
         reservation = find(world, call, launch.reservation_id)
         _check_target(world, launch, reservation)
-        count = min(available(world, place, reservation), most)
-        if count < least:
+        count = min(available(world, place, reservation), order.most)
+        if count < order.least:
             raise AwsError(
                 "ReservationCapacityExceeded",
                 f"The capacity of {reservation.id} is not enough for the request.",
             )
-        return _start(world, call, launch, reservation.zone, count, tags, token, reservation)
+        return _start(world, order, place, count, reservation)
     if launch.market == "capacity-block":
         raise AwsError("InvalidParameterValue", "The market type (purchasing) option is not valid.")
-    return _start_free(world, call, launch, least, most, tags, token)
+    return _start_free(world, call, order)
 
 
 def _check_target(world: World, launch: Launch, reservation: Reservation) -> None:
@@ -131,17 +137,9 @@ def _check_target(world: World, launch: Launch, reservation: Reservation) -> Non
         )
 
 
-def _start_free(
-    world: World,
-    call: Call,
-    launch: Launch,
-    least: int,
-    most: int,
-    tags: dict[str, str],
-    token: str | None,
-) -> list[Instance]:
+def _start_free(world: World, call: Call, order: Order) -> list[Instance]:
     """Machines outside of targeted reservations; open ones are filled first, in silence."""
-    place = world.place(call.account, call.region)
+    place, launch = world.place(call.account, call.region), order.launch
     zones = own_zones(world, call, launch)
     if launch.market == "on-demand" and launch.open_to_reservations:
         for reservation in place.reservations.values():
@@ -150,15 +148,15 @@ def _start_free(
                 and not reservation.is_block
                 and reservation.instance_type == launch.instance_type
                 and reservation.zone in zones
-                and available(world, place, reservation) >= least
+                and available(world, place, reservation) >= order.least
             ):
-                count = min(available(world, place, reservation), most)
-                return _start(world, call, launch, reservation.zone, count, tags, token, reservation)
-    _check_quota(world, call, launch, least)
+                count = min(available(world, place, reservation), order.most)
+                return _start(world, order, place, count, reservation)
+    _check_quota(world, call, launch, order.least)
     for zone in zones:
         left = _left(world, call, launch, zone)
-        if left >= least:
-            return _start(world, call, launch, zone, min(left, most), tags, token, None)
+        if left >= order.least:
+            return _start(world, order, place, min(left, order.most), zone)
     raise AwsError(
         INSUFFICIENT,
         f"We currently do not have sufficient {launch.instance_type} capacity in the "
@@ -190,41 +188,35 @@ def _left(world: World, call: Call, launch: Launch, zone: Zone) -> int:
 
 
 def _start(
-    world: World,
-    call: Call,
-    launch: Launch,
-    zone: Zone,
-    count: int,
-    tags: dict[str, str],
-    token: str | None,
-    reservation: Reservation | None,
+    world: World, order: Order, place: Place, count: int, where: Reservation | Zone
 ) -> list[Instance]:
+    """So many machines, in a reservation or free in a zone."""
+    launch = order.launch
     machines = [
         Instance(
             id=world.new_id("i"),
-            account=call.account,
-            region=call.region,
-            zone=zone,
+            account=place.account,
+            region=place.region,
+            zone=where if isinstance(where, Zone) else where.zone,
             instance_type=launch.instance_type,
             image_id=launch.image_id,
             subnet_id=launch.subnet_id,
             state="pending",
             market=launch.market,
             launched=world.now(),
-            tags=dict(tags),
-            token=token,
-            reservation_id=reservation.id if reservation else None,
+            tags=dict(order.tags),
+            token=order.token,
+            reservation_id=None if isinstance(where, Zone) else where.id,
         )
         for _ in range(count)
     ]
-    place = world.place(call.account, call.region)
     for machine in machines:
         place.instances[machine.id] = machine
         world.at(machine.launched + BOOT, _boot(machine))
     return machines
 
 
-def _boot(machine: Instance) -> Any:
+def _boot(machine: Instance) -> Callable[[datetime], None]:
     def boot(_moment: datetime) -> None:
         if machine.state == "pending":
             machine.state = "running"
@@ -263,9 +255,7 @@ def _chosen(world: World, call: Call) -> list[Instance]:
         return list(place.instances.values())
     for one in ids:
         if one not in place.instances:
-            raise AwsError(
-                "InvalidInstanceID.NotFound", f"The instance ID '{one}' does not exist"
-            )
+            raise AwsError("InvalidInstanceID.NotFound", f"The instance ID '{one}' does not exist")
     return [place.instances[one] for one in ids]
 
 

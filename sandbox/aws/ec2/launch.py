@@ -27,7 +27,9 @@ class Launch:
     placement_group: str | None
 
 
-def with_template(call: Call, params: dict[str, Any], template: dict[str, Any] | None) -> dict[str, Any]:
+def with_template(
+    call: Call, params: dict[str, Any], template: dict[str, Any] | None
+) -> dict[str, Any]:
     """The launch parameters on top of those of the launch template.
 
     Raises:
@@ -61,7 +63,9 @@ def read_launch(world: World, call: Call, params: dict[str, Any]) -> Launch:
     if not instance_type or not image_id:
         raise AwsError("MissingParameter", "The request must contain ImageId and InstanceType.")
     if instance_type not in world.catalog.kinds:
-        raise AwsError("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
+        raise AwsError(
+            "InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType."
+        )
     placement = params.get("Placement") or {}
     subnet_id = params.get("SubnetId") or _subnet_of_interface(params)
     zone_name = _zone_of_subnet(call, subnet_id) if subnet_id else placement.get("AvailabilityZone")

@@ -1,6 +1,7 @@
 """DescribeCapacityBlockOfferings."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -46,14 +47,18 @@ def describe_offerings(world: World, call: Call) -> dict[str, Any]:
 
 
 def _instance_offers(
-    world: World, call: Call, place: Place, wish: Any
+    world: World, call: Call, place: Place, wish: Callable[[str, int], Wish]
 ) -> list[BlockOffer]:
     params = call.params
     preferences = [row["InstanceType"] for row in params.get("InstanceTypePreferences") or []]
-    units = preferences or [params["InstanceType"]] if params.get("InstanceType") or preferences else []
+    units = (
+        preferences or [params["InstanceType"]] if params.get("InstanceType") or preferences else []
+    )
     count = params.get("InstanceCount")
     if not units or count is None:
-        raise AwsError("MissingParameter", "The request must contain InstanceType and InstanceCount.")
+        raise AwsError(
+            "MissingParameter", "The request must contain InstanceType and InstanceCount."
+        )
     offers: list[BlockOffer] = []
     for unit in units:
         _check(world, call, unit, count)
@@ -81,7 +86,9 @@ def _asked_times(world: World, params: dict[str, Any]) -> tuple[int, datetime, d
     if earliest < now - times.CLOCK_TOLERANCE:
         raise AwsError("InvalidParameterValue", "The start date is not valid: it is in the past.")
     if earliest > now + times.HORIZON:
-        raise AwsError("InvalidParameterValue", "The start date is not valid: it is over 8 weeks ahead.")
+        raise AwsError(
+            "InvalidParameterValue", "The start date is not valid: it is over 8 weeks ahead."
+        )
     if latest_end is not None and latest_end <= earliest:
         raise AwsError("InvalidParameterValue", "The end date is not after the start date.")
     return hours, earliest, latest_end
@@ -104,7 +111,10 @@ def _choose(found: Iterable[Run]) -> list[Run]:
     first: dict[tuple[datetime, datetime], Run] = {}
     others = []
     for run in found:
-        key = (run.start.replace(minute=0) if run.start.time() != times.BOUNDARY else run.start, run.end)
+        key = (
+            run.start.replace(minute=0) if run.start.time() != times.BOUNDARY else run.start,
+            run.end,
+        )
         if key in first:
             others.append(run)
         else:
@@ -122,15 +132,11 @@ def _two_segments(world: World, wish: Wish, second_unit: str) -> list[Segment] |
     half = wish.length // 2
     if half % times.DAY or not half:
         return None
-    first_wish = Wish(
-        wish.region, wish.unit, wish.count, half, wish.earliest, wish.latest_end, wish.local_zones
-    )
+    first_wish = replace(wish, length=half)
     for first in runs(world, first_wish):
         if first.end - first.start != half:
             continue
-        second_wish = Wish(
-            wish.region, second_unit, wish.count, half, first.end, wish.latest_end, wish.local_zones
-        )
+        second_wish = replace(wish, unit=second_unit, length=half, earliest=first.end)
         for second in runs(world, second_wish):
             if second.start == first.end and second.zone != first.zone:
                 return [

@@ -16,7 +16,7 @@ def describe_zones(world: World, call: Call) -> dict[str, Any]:
     zones = zones_of(call.region, world.supply.opted_in_zones)
     known = {name for zone in zones for name in (zone.name, zone.id)}
     if wanted - known:
-        missing = sorted(wanted - known)[0]
+        missing = min(wanted - known)
         raise AwsError("InvalidParameterValue", f"Invalid availability zone: [{missing}]")
     rows = [
         _describe(call.region, zone)

@@ -87,9 +87,7 @@ def describe_reservations(world: World, call: Call) -> dict[str, Any]:
         chosen = [one for one in place.reservations.values() if one.visible_at <= now]
     filters = call.params.get("Filters")
     rows = [
-        describe(world, place, one)
-        for one in chosen
-        if passes(filters, _fields(one), one.tags)
+        describe(world, place, one) for one in chosen if passes(filters, _fields(one), one.tags)
     ]
     found, token = page(rows, call.params)
     return with_token({"CapacityReservations": found}, token)
@@ -217,12 +215,14 @@ def _asked(world: World, call: Call) -> tuple[Zone, str, int]:
         raise AwsError("InvalidParameterValue", "The instance count must be between 1 and 1000.")
     _check_end(world, params)
     opted_in = world.supply.opted_in_zones
-    name = params.get("AvailabilityZone") or params.get("AvailabilityZoneId")
-    zone = zone_named(call.region, name, opted_in) if name else None
-    if zone is None and name is None:
-        raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone")
+    zone_name = params.get("AvailabilityZone") or params.get("AvailabilityZoneId")
+    zone = zone_named(call.region, zone_name, opted_in) if zone_name else None
+    if zone is None and zone_name is None:
+        raise AwsError(
+            "MissingParameter", "The request must contain the parameter AvailabilityZone"
+        )
     if zone is None or not zone.opted_in:
-        raise AwsError("InvalidParameterValue", f"Invalid availability zone: [{name}]")
+        raise AwsError("InvalidParameterValue", f"Invalid availability zone: [{zone_name}]")
     if params["InstanceType"] not in world.catalog.kinds:
         raise AwsError("InvalidParameterValue", f"Invalid instance type: {params['InstanceType']}")
     return zone, params["InstanceType"], params["InstanceCount"]
@@ -231,16 +231,16 @@ def _asked(world: World, call: Call) -> tuple[Zone, str, int]:
 def _check_end(world: World, params: dict[str, Any]) -> None:
     kind, end = params.get("EndDateType"), params.get("EndDate")
     if kind == "limited" and end is None:
-        raise AwsError("InvalidParameterCombination", "EndDate is needed when EndDateType is limited.")
+        raise AwsError(
+            "InvalidParameterCombination", "EndDate is needed when EndDateType is limited."
+        )
     if kind != "limited" and end is not None:
         raise AwsError("InvalidParameterCombination", "EndDate needs EndDateType limited.")
     if end is not None and end <= world.now():
         raise AwsError("InvalidParameterValue", "The end date is in the past.")
 
 
-def _check_capacity(
-    world: World, call: Call, zone: Zone, instance_type: str, count: int
-) -> None:
+def _check_capacity(world: World, call: Call, zone: Zone, instance_type: str, count: int) -> None:
     code = family_code(instance_type, spot=False)
     if code is not None:
         used = vcpus_in_use(world, call.account, call.region, code)

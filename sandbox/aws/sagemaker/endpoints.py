@@ -324,5 +324,9 @@ def delete_endpoint(world: World, call: Call) -> dict[str, Any]:
         return {}
     endpoint.status = "Deleting"
     endpoint.changed = world.now()
-    world.at(endpoint.changed + DELETION, lambda _: place.endpoints.pop(endpoint.name, None))
+
+    def vanish(_moment: datetime) -> None:
+        place.endpoints.pop(endpoint.name, None)
+
+    world.at(endpoint.changed + DELETION, vanish)
     return {}

@@ -7,7 +7,14 @@ from typing import Any
 from sandbox.aws import times
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
-from sandbox.aws.records import Place, Plan, PlanExtension, PlanExtensionOffer, PlanSegment
+from sandbox.aws.records import (
+    Endpoint,
+    Place,
+    Plan,
+    PlanExtension,
+    PlanExtensionOffer,
+    PlanSegment,
+)
 from sandbox.aws.sagemaker.plans import (
     PLAN_OVER_BLOCK,
     end_part_later,
@@ -192,7 +199,7 @@ def list_tags(world: World, call: Call) -> dict[str, Any]:
     """ListTags of a plan or an endpoint."""
     place = world.place(call.account, call.region)
     wanted = call.params.get("ResourceArn", "")
-    resources = [*place.plans.values(), *place.endpoints.values()]
+    resources: list[Plan | Endpoint] = [*place.plans.values(), *place.endpoints.values()]
     for resource in resources:
         if resource.arn == wanted:
             pairs = [{"Key": key, "Value": value} for key, value in resource.tags.items()]

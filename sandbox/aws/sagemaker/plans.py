@@ -1,14 +1,16 @@
 """Training plans: searched, bought, paid, delivered in one or two parts, ended."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from sandbox.aws import times
 from sandbox.aws.blockpool import Run, Wish, is_sold, runs
+from sandbox.aws.catalog import ULTRASERVER_MEMBERS
 from sandbox.aws.errors import AwsError
 from sandbox.aws.quotas import PLAN_TOTAL_CODE, limit, reserved_capacity_name
-from sandbox.aws.records import Place, Plan, PlanOffer, PlanSegment
+from sandbox.aws.records import Plan, PlanOffer, PlanSegment
 from sandbox.aws.sagemaker.names import arn, checked_name, tags_of
 from sandbox.aws.sagemaker.planviews import describe_offer
 from sandbox.aws.world import Call, World
@@ -40,15 +42,20 @@ def search_offerings(world: World, call: Call) -> dict[str, Any]:
         raise AwsError("ValidationException", "StartTimeAfter must be in the future.")
     latest_end: datetime | None = params.get("EndTimeBefore")
     wish = Wish(
-        call.region, unit, count, timedelta(hours=hours), earliest, latest_end, local_zones=True
+        region=call.region,
+        unit=unit,
+        count=count,
+        length=timedelta(hours=hours),
+        earliest=earliest,
+        latest_end=latest_end,
+        local_zones=unit in ULTRASERVER_MEMBERS,
     )
     parts = [[run] for run in _continuous(runs(world, wish))]
     split = _two_parts(world, wish)
     if split:
-        parts = [*parts[: MOST_OFFERS - 1], split]
-    place = world.place(call.account, call.region)
-    offers = [_offer(world, place, call, target, f"ml.{unit}", count, one) for one in parts]
-    return {"TrainingPlanOfferings": [describe_offer(one) for one in offers[:MOST_OFFERS]]}
+        parts.append(split)
+    offers = [_offer(world, call, target, wish, one) for one in parts[:MOST_OFFERS]]
+    return {"TrainingPlanOfferings": [describe_offer(one) for one in offers]}
 
 
 def _asked_unit(params: dict[str, Any]) -> tuple[str, int]:
@@ -98,48 +105,43 @@ def check_capacity_quota(world: World, call: Call, ml_type: str, count: int) -> 
 
 
 def _continuous(found: list[Run]) -> list[Run]:
-    """The earliest run of each length, at most three, the first in time first."""
-    chosen: list[Run] = []
-    for run in sorted(found, key=lambda one: (one.start, one.end)):
-        if any(one.start == run.start or one.end == run.end for one in chosen):
-            continue
-        chosen.append(run)
-        if len(chosen) == MOST_OFFERS:
-            break
-    return chosen
+    """The first ragged run that is long enough, and the first two that begin at 11:30."""
+    ordered = sorted(found, key=lambda one: (one.start, one.end))
+    ragged = [one for one in ordered if one.start.time() != times.BOUNDARY]
+    regular: dict[datetime, Run] = {}
+    for run in ordered:
+        if run.start.time() == times.BOUNDARY:
+            regular.setdefault(run.start, run)
+    longest = max((one.end for one in ragged), default=None)
+    first = next((one for one in ragged if one.end == longest), None)
+    return [*([first] if first else []), *list(regular.values())][: MOST_OFFERS - 1]
 
 
 def _two_parts(world: World, wish: Wish) -> list[Run] | None:
-    """Two parts with a gap of a day or more between them, in one zone."""
+    """Two parts with a day or more between them, in one zone; nothing when none can be had."""
     days = wish.length // times.DAY
     if days < 2:
         return None
-    first_length = timedelta(days=days - days // 2)
-    first_wish = Wish(
-        wish.region, wish.unit, wish.count, first_length, wish.earliest, wish.latest_end, True
-    )
-    for first in runs(world, first_wish):
-        if first.end - first.start != first_length:
-            continue
-        second_wish = Wish(
-            wish.region,
-            wish.unit,
-            wish.count,
-            wish.length - first_length,
-            first.end + times.DAY,
-            wish.latest_end,
-            True,
-        )
-        for second in runs(world, second_wish):
-            if second.zone == first.zone and second.end - second.start == second_wish.length:
-                return [first, second]
+    second_length = timedelta(days=days // 2)
+    first_wish = replace(wish, length=wish.length - second_length)
+    first = next((one for one in runs(world, first_wish) if _lasts(one, first_wish)), None)
+    if first is None:
         return None
+    second_wish = replace(wish, length=second_length, earliest=first.end + times.DAY)
+    for second in runs(world, second_wish):
+        if second.zone == first.zone and _lasts(second, second_wish):
+            return [first, second]
     return None
 
 
-def _offer(
-    world: World, place: Place, call: Call, target: str, ml_type: str, count: int, parts: list[Run]
-) -> PlanOffer:
+def _lasts(run: Run, wish: Wish) -> bool:
+    return run.end - run.start == wish.length
+
+
+def _offer(world: World, call: Call, target: str, wish: Wish, parts: list[Run]) -> PlanOffer:
+    """The offer with these parts: the one already shown, or a new one with its own id."""
+    place = world.place(call.account, call.region)
+    ml_type, count = f"ml.{wish.unit}", wish.count
     shape = [(one.zone.id, one.start, one.end) for one in parts]
     serial = 0
     while True:
@@ -178,11 +180,7 @@ def create_plan(world: World, call: Call) -> dict[str, Any]:
     offering_id = params.get("TrainingPlanOfferingId", "")
     offer = place.plan_offers.get(offering_id)
     now = world.now()
-    if (
-        offer is None
-        or offer.sold
-        or offer.segments[0].start - times.PAYMENT_BEFORE_START <= now
-    ):
+    if offer is None or offer.sold or offer.segments[0].start - times.PAYMENT_BEFORE_START <= now:
         raise AwsError("ResourceNotFound", f"Training plan offering {offering_id} is not found.")
     total = limit(world, call.account, call.region, "sagemaker", PLAN_TOTAL_CODE)
     alive = [one for one in place.plans.values() if one.status not in {"Failed", "Expired"}]
