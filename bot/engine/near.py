@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from decimal import ROUND_CEILING, Decimal
 
+from bot.catalog import InstanceType
 from bot.domain.decision import Note
 from bot.domain.market import Kind, Market, Offering
 from bot.domain.request import Request
@@ -181,8 +182,7 @@ def _other_type(setting: Setting, judged: Judged) -> Iterator[Note | None]:
         if reason.code == "wrong_type"
     }
     known = [terms.catalog.types[name] for name in sorted(offered) if name in terms.catalog.types]
-    nearest = sorted(known, key=lambda kind: (abs(kind.memory_gib - _memory(terms)), kind.name))
-    for kind in nearest[:_TRIES]:
+    for kind in sorted(known, key=lambda kind: _distance(kind, _memory(terms)))[:_TRIES]:
         count = int((wanted / kind.accelerators).to_integral_value(rounding=ROUND_CEILING))
         other = terms.request.model_copy(
             update={
@@ -205,6 +205,11 @@ def _accelerators(terms: Terms) -> Decimal:
         if name in terms.catalog.types
     ]
     return min(asked, default=Decimal(1))
+
+
+def _distance(kind: InstanceType, memory_gib: Decimal) -> tuple[bool, Decimal, str]:
+    """Return how far a type's accelerator memory is from the wanted one; less comes last."""
+    return (kind.memory_gib < memory_gib, abs(kind.memory_gib - memory_gib), kind.name)
 
 
 def _memory(terms: Terms) -> Decimal:
