@@ -288,3 +288,7 @@ def _said(wrong: GpuBotError) -> int:
     if isinstance(wrong, UserError) and wrong.hint:
         click.echo(f"Try: {wrong.hint}", err=True)
     return SETTINGS if isinstance(wrong, SettingsError) else REFUSED
+
+
+if __name__ == "__main__":
+    main()

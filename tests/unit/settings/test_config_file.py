@@ -17,7 +17,7 @@ def sound(text: str):
 
 def faults_of(before: str, after: str) -> list[tuple[int, str]]:
     assert before in EXAMPLE
-    configuration, faults = parse_configuration(EXAMPLE.replace(before, after, 1))
+    _, faults = parse_configuration(EXAMPLE.replace(before, after, 1))
     assert faults
     return faults
 
