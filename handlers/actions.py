@@ -6,7 +6,7 @@ presser may. Buttons of rooms whose services are plugged in later stand in `Desk
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import assert_never, cast
 
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.records import Delivery, Person, gpu_id
@@ -16,11 +16,12 @@ from handlers.answers import answers_to, picked
 from handlers.cards.decision import seen
 from handlers.cards.private import saying
 from handlers.commands import Said, Scope, list_page, obey
-from handlers.deliveries import Action, Command, read_item
+from handlers.deliveries import Action, Command, Submission, read_item
 from handlers.desk import Desk
 from handlers.forms import FormContext, denial_form, request_form
 from handlers.ids import ButtonValue
 from handlers.reply import NOTHING, Form, Message, Reply
+from handlers.submissions import line_sent
 
 PLAIN = frozenset({"mine", "team", "all"})
 
@@ -104,7 +105,7 @@ def _cancel(pressed: Pressed, desk: Desk) -> Reply:
 
 def _choice(pressed: Pressed, desk: Desk) -> Reply:
     """Go on with a line that had a question open: with an answer, a yes, or once more."""
-    delivery, command = _own_line(pressed, desk)
+    delivery, command, changes = _own_line(pressed, desk)
     value = pressed.value
     if value.confirm:
         with desk.store.transaction() as tx:
@@ -113,8 +114,6 @@ def _choice(pressed: Pressed, desk: Desk) -> Reply:
             raise UserError("That was carried out already.", hint="list")
         desk.bell.ring()
         return NOTHING
-    if not isinstance(command, Command):
-        raise UserError("That question is settled already.", hint="list")
     answers = answers_to(desk.store, delivery.id)
     if value.field is not None and value.choice is not None:
         asked = _read(pressed, desk, delivery, command, answers)
@@ -134,6 +133,7 @@ def _choice(pressed: Pressed, desk: Desk) -> Reply:
         person=pressed.person,
         parsed=parsed,
         again=again,
+        changes=changes,
     )
     return obey(said, desk)
 
@@ -142,11 +142,9 @@ def _open_form(pressed: Pressed, desk: Desk) -> Reply:
     """Open the form, filled with what the line says, or with the line that works instead."""
     request: Request | None = None
     if pressed.value.delivery is not None:
-        delivery, command = _own_line(pressed, desk)
-        if isinstance(command, Command):
-            answers = answers_to(desk.store, delivery.id)
-            parsed = _read(pressed, desk, delivery, command, answers)
-            request = _nearest(pressed, desk, parsed)
+        delivery, command, _ = _own_line(pressed, desk)
+        answers = answers_to(desk.store, delivery.id)
+        request = _nearest(pressed, desk, _read(pressed, desk, delivery, command, answers))
     instead = saying("Slack did not let the form open. Please press the button again.")
     return _form(pressed, request, instead)
 
@@ -172,16 +170,39 @@ def _form(
     return Reply(form=Form(request_form(context, request), instead))
 
 
-def _own_line(pressed: Pressed, desk: Desk) -> tuple[Delivery, object]:
-    """Return the delivery that a choice is about; only its own sender may choose."""
+def _own_line(pressed: Pressed, desk: Desk) -> tuple[Delivery, Command, int | None]:
+    """Return the row that a choice is about, its line, and the reservation it is to change.
+
+    Only its own sender may choose. A form stands for a line, a press for an empty one.
+    """
     if pressed.value.delivery is None:
         raise UserError("That question is settled already.", hint="list")
     with desk.store.reading() as tx:
         delivery = tx.inbox.get(pressed.value.delivery)
     item = read_item(delivery.body)
-    if getattr(item, "user", None) != pressed.user:
+    if not isinstance(item, Command | Submission | Action) or item.user != pressed.user:
         raise NotAllowedError("Only the person who sent that line may choose.")
-    return delivery, item
+    match item:
+        case Command():
+            return delivery, item, None
+        case Submission():
+            context = FormContext.model_validate_json(item.context or "{}")
+            return delivery, line_sent(item, context), context.reservation
+        case Action():
+            return delivery, _line_pressed(item), None
+    assert_never(item)
+
+
+def _line_pressed(item: Action) -> Command:
+    """Return a late press as an empty line: all that can be chosen about it is a yes."""
+    return Command(
+        user=item.user,
+        workspace=item.workspace,
+        channel=item.channel or item.user,
+        text="",
+        trigger="",
+        answer_at=None,
+    )
 
 
 def _read(

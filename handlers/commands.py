@@ -37,13 +37,17 @@ SWITCHES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One line, understood: who said it, where, and as which inbox row it was kept."""
+    """One line, understood: who said it, where, and as which inbox row it was kept.
+
+    `changes` is the reservation whose request the line replaces, when it came from that form.
+    """
 
     delivery: int
     command: Command
     person: Person
     parsed: Parsed
     again: bool = False
+    changes: int | None = None
 
     @property
     def user(self) -> str:
@@ -92,6 +96,9 @@ def open_form(said: Said, request: Request | None, *, reservation: int | None = 
 
 
 def _reserve(said: Said, desk: Desk) -> Reply:
+    if said.changes is not None:
+        changed = desk.asking.change(said.changes, said.parsed, by=said.user)
+        return _word(f"{gpu_id(changed.id)} is changed. {said.parsed.echo or ''}")
     by = Asker(
         user=said.user,
         workspace=said.command.workspace,

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.domain.errors import UserError
-from bot.domain.records import Person, gpu_id
+from bot.domain.records import Delivery, Person
 from handlers import ids
-from handlers.cards.private import saying
 from handlers.commands import Said, obey
 from handlers.deliveries import Command, Submission
 from handlers.desk import Desk
@@ -16,9 +15,9 @@ from handlers.reply import NOTHING, Reply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """One sent form, as the inbox row `delivery`."""
+    """One sent form, as it was kept in the inbox."""
 
-    delivery: int
+    delivery: Delivery
     form: Submission
     person: Person
     context: FormContext
@@ -32,13 +31,13 @@ def submit(sent: Sent, desk: Desk) -> Reply:
     return handler(sent, desk)
 
 
-def line_sent(sent: Sent) -> Command:
+def line_sent(form: Submission, context: FormContext) -> Command:
     """Return the form as the line it stands for."""
-    line, _ = line_of(sent.form.values)
+    line, _ = line_of(form.values)
     return Command(
-        user=sent.form.user,
-        workspace=sent.form.workspace,
-        channel=sent.context.channel or sent.form.user,
+        user=form.user,
+        workspace=form.workspace,
+        channel=context.channel or form.user,
         text=line,
         trigger="",
         answer_at=None,
@@ -46,19 +45,22 @@ def line_sent(sent: Sent) -> Command:
 
 
 def _request(sent: Sent, desk: Desk) -> Reply:
-    command = line_sent(sent)
+    command = line_sent(sent.form, sent.context)
     parsed = desk.parse(
         command.text,
-        now=desk.clock.now(),
+        now=sent.delivery.received_at,
         zone=sent.person.zone,
         locale=sent.person.locale,
         answers={},
     )
-    if sent.context.reservation is None:
-        said = Said(delivery=sent.delivery, command=command, person=sent.person, parsed=parsed)
-        return obey(said, desk)
-    changed = desk.asking.change(sent.context.reservation, parsed, by=sent.form.user)
-    return Reply(messages=(saying(f"{gpu_id(changed.id)} is changed. {parsed.echo or ''}"),))
+    said = Said(
+        delivery=sent.delivery.id,
+        command=command,
+        person=sent.person,
+        parsed=parsed,
+        changes=sent.context.reservation,
+    )
+    return obey(said, desk)
 
 
 def _deny(sent: Sent, desk: Desk) -> Reply:

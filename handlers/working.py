@@ -142,7 +142,7 @@ class Worker:
             case Submission():
                 person = self._person(item.user, item.workspace)
                 context = FormContext.model_validate_json(item.context or "{}")
-                sent = Sent(delivery=delivery.id, form=item, person=person, context=context)
+                sent = Sent(delivery=delivery, form=item, person=person, context=context)
                 return submit(sent, self.desk)
             case Opened():
                 self._draw_home(item.user)
