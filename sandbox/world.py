@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import logging
 import os
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ import aiohttp
 from aiohttp import web
 
 from sandbox.aws.supply import Supply
-from sandbox.bot_process import COMMAND, BotProcess, Health, free_port
+from sandbox.bot_process import COMMAND, REPOSITORY, BotProcess, Health, free_port
 from sandbox.clock import WorldClock
 from sandbox.control.aws import AwsControl
 from sandbox.control.bot import BotControl
@@ -28,6 +29,7 @@ from sandbox.slack.acting import Acting
 from sandbox.slack.api import WebApi
 from sandbox.slack.faults import parse_fault
 from sandbox.slack.routes import SlackRoutes
+from sandbox.slack.scopes import granted_by
 from sandbox.slack.transport import HttpTransport, SocketTransport
 from sandbox.slack.workspace import Workspace
 
@@ -35,6 +37,8 @@ _log = logging.getLogger(__name__)
 
 Mode = Literal["socket", "http"]
 
+# The app is installed with what its manifest asks for, and no more.
+MANIFEST = REPOSITORY / "manifest.yml"
 # Slack's request URL for commands, interactivity and events; Bolt's own default.
 EVENTS_PATH = "/slack/events"
 # Wall seconds between two looks at what has fallen due while nobody jumps.
@@ -106,19 +110,23 @@ class Timetable:
         self._waiting = sorted(events, key=lambda event: event.at)
         self._now = now
         self._aws = aws
+        self._lock = threading.Lock()
 
     def next_event(self) -> datetime | None:
         """When the next event stands in the timetable."""
-        return self._waiting[0].at if self._waiting else None
+        with self._lock:
+            return self._waiting[0].at if self._waiting else None
 
     def settle(self) -> None:
         """Let all events happen that are due; one that cannot happen is logged and passed."""
-        while self._waiting and self._waiting[0].at <= self._now():
-            event = self._waiting.pop(0)
-            try:
-                self._aws.event(event.order())
-            except (ValueError, LookupError) as error:
-                _log.warning("the scenario's event %s at %s: %s", event.event, event.at, error)
+        with self._lock:
+            while self._waiting and self._waiting[0].at <= self._now():
+                event = self._waiting.pop(0)
+                try:
+                    self._aws.event(event.order())
+                except (ValueError, LookupError) as error:
+                    at, name = event.at, event.event
+                    _log.warning("the scenario's event %s at %s: %s", name, at, error)
 
 
 class LiveBot:
@@ -144,7 +152,11 @@ class World:
     def __init__(self, settings: Settings, make_aws: MakeAws) -> None:
         self.settings = settings
         self.clock = WorldClock(settings.scenario.clock)
-        self.workspace = Workspace(people=settings.scenario.everybody(), now=self.clock.now)
+        self.workspace = Workspace(
+            people=settings.scenario.everybody(),
+            now=self.clock.now,
+            scopes=granted_by(MANIFEST),
+        )
         self.aws = make_aws(
             now=self.clock.now,
             seed=settings.seed,

@@ -8,6 +8,9 @@ from aiohttp import web
 from sandbox.bot_process import BotProcess, Health
 from sandbox.slack.transport import Transport
 
+# How long a start is waited for, in wall time; it goes on after that.
+START_SECONDS = 20.0
+
 
 class Reporting(Protocol):
     """Something that asks the bot how it is."""
@@ -49,9 +52,16 @@ class BotControl:
         return web.json_response(self._process.status() | {"killed": killed})
 
     async def start(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's shape
-        """Start again on the same database; answered as soon as the process lives."""
+        """Start again on the same database; answered once the bot is ready, or has ended."""
         await asyncio.to_thread(self._process.start)
-        return web.json_response(self._process.status())
+        limit = asyncio.get_running_loop().time() + START_SECONDS
+        why = await self._why_not()
+        while why is not None and self._process.running:
+            if asyncio.get_running_loop().time() > limit:
+                break
+            await asyncio.sleep(0.05)
+            why = await self._why_not()
+        return web.json_response(self._process.status() | {"ready": why is None})
 
     async def _why_not(self) -> str | None:
         if not self._process.running:

@@ -7,6 +7,8 @@ from typing import Any
 
 from sandbox.slack import api_chat, api_people, api_views
 from sandbox.slack.errors import SlackError
+from sandbox.slack.people import Channel
+from sandbox.slack.scopes import MissingScopeError, check_scope
 from sandbox.slack.workspace import Workspace
 
 Json = dict[str, Any]
@@ -44,12 +46,15 @@ class WebApi:
         """Slack's answer, good or bad."""
         try:
             self._authorise(method, token)
+            check_scope(self.workspace.scopes, method, self._place(arguments))
             answer: Json = {"ok": True}
             answer |= self._run(method, _decoded(arguments))
         except SlackError as refusal:
             answer = {"ok": False, "error": refusal.code}
             if refusal.messages:
                 answer["response_metadata"] = {"messages": list(refusal.messages)}
+            if isinstance(refusal, MissingScopeError):
+                answer |= {"needed": refusal.needed, "provided": refusal.provided}
         self.record(method, arguments, str(answer.get("error", "ok")))
         return answer
 
@@ -66,6 +71,10 @@ class WebApi:
             raise SlackError("invalid_auth")
         if (method == "apps.connections.open") != (token == known.app_token):
             raise SlackError("not_allowed_token_type")
+
+    def _place(self, arguments: Json) -> Channel | None:
+        given = arguments.get("channel")
+        return self.workspace.channels.get(given) if isinstance(given, str) else None
 
     def _run(self, method: str, arguments: Json) -> Json:
         if method == "apps.connections.open":

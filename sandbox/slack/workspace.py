@@ -12,6 +12,7 @@ from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import Faults
 from sandbox.slack.messages import Message, MessageLog
 from sandbox.slack.people import (
+    APP_ID,
     BOT_USER_ID,
     Channel,
     Person,
@@ -37,8 +38,8 @@ class Credentials:
     def fresh(cls) -> "Credentials":
         """Random credentials in Slack's forms."""
         return cls(
-            bot_token=f"xoxb-{secrets.token_hex(12)}",
-            app_token=f"xapp-1-{secrets.token_hex(12)}",
+            bot_token=f"xoxb-1000000000001-1000000000002-{secrets.token_hex(12)}",
+            app_token=f"xapp-1-{APP_ID}-1000000000003-{secrets.token_hex(32)}",
             signing_secret=secrets.token_hex(16),
         )
 
@@ -53,8 +54,10 @@ class Workspace:
         now: Callable[[], datetime],
         credentials: Credentials | None = None,
         groups: Sequence[UserGroup] | None = None,
+        scopes: frozenset[str] | None = None,
     ) -> None:
         self.now = now
+        self.scopes = scopes
         self.credentials = credentials or Credentials.fresh()
         self.people = {person.id: person for person in people}
         self.channels = {c.id: c for c in default_channels(tuple(people))}

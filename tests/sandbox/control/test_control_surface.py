@@ -15,8 +15,8 @@ def test_a_killed_bot_is_down_until_it_is_started_again(world):
     assert (status, ready["ready"]) == (503, False)
     ack = world.command("into the void")
     assert (ack["status"], ack["error"]) == ("error", "dispatch_failed")
-    world.post("/control/bot/start")
-    world.until(lambda: world.call("/control/ready")[0] == 200)
+    assert world.post("/control/bot/start")["ready"] is True
+    assert world.call("/control/ready")[0] == 200
     after = world.get("/control/bot")
     assert after["pid"] != before["pid"]
     assert after["restarts"] == before["restarts"] + 1

@@ -11,6 +11,7 @@ NO_BOT = (sys.executable, "-c", "")
 def slack(tmp_path_factory):
     """A world whose bot has ended: for the Web API alone."""
     with living(tmp_path_factory.mktemp("slack"), command=NO_BOT) as world:
+        world.world.workspace.scopes = None
         yield world
 
 
