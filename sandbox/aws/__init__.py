@@ -7,7 +7,7 @@ simulated AWS can run in a process at a time.
 import threading
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moto.moto_api._internal.models import moto_api_backend
 from moto.moto_server.werkzeug_app import MotoRequestHandler
@@ -20,6 +20,9 @@ from sandbox.aws.supply import Supply
 from sandbox.aws.wire import Wire
 from sandbox.aws.world import World
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
 __all__ = ["SimulatedAws", "Supply"]
 
 
@@ -30,7 +33,12 @@ POLL_SECONDS = 0.02
 class QuietHandler(MotoRequestHandler):
     """A request handler that writes no access log: the call log is the record."""
 
-    protocol_version = "HTTP/1.1"
+    @override
+    def connection_dropped(
+        self, error: BaseException, environ: "WSGIEnvironment | None" = None
+    ) -> None:
+        """Closes the connection, so that a lost answer is seen at once and not as a silence."""
+        self.close_connection = True
 
     @override
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:

@@ -86,6 +86,9 @@ class Supply(SupplyModel):
     open_percent: int = Field(default=75, ge=0, le=100)
     """Share of days on which a zone has blocks to sell, where nothing is listed."""
 
+    extension_percent: int = Field(default=100, ge=0, le=100)
+    """How often there is more time for a block or a plan, where nothing is listed."""
+
     blocks: tuple[BlockWindow, ...] = ()
     on_demand: tuple[Pool, ...] = ()
     spot_pools: tuple[Pool, ...] = ()

@@ -19,8 +19,6 @@ PAYMENT_BEFORE_END = timedelta(minutes=35)
 LONGEST = timedelta(days=182)
 """Limits of extensions: EC2 User Guide, "Extend Capacity Blocks" (2026)."""
 
-OFFERED_PERCENT = 85
-
 
 def describe_extension_offerings(world: World, call: Call) -> dict[str, Any]:
     """DescribeCapacityBlockExtensionOfferings: one offering, or none when there is no capacity."""
@@ -81,7 +79,10 @@ def _has_room(world: World, reservation: Reservation, hours: int) -> bool:
     if windows is not None:
         end = _end(reservation) + timedelta(hours=hours)
         return any(w.available_until is None or end <= w.available_until for w in windows)
-    return world.draw("extension", reservation.id, reservation.end) % 100 < OFFERED_PERCENT
+    return (
+        world.draw("extension", reservation.id, reservation.end) % 100
+        < world.supply.extension_percent
+    )
 
 
 def _offer(world: World, place: Place, reservation: Reservation, hours: int) -> ExtensionOffer:

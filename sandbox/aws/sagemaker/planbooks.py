@@ -26,7 +26,6 @@ from sandbox.aws.world import Call, World
 LATEST_ORDER = timedelta(hours=1)
 EARLIEST_ORDER = timedelta(days=57)
 PAYMENT_BEFORE_END = timedelta(minutes=35)
-OFFERED_PERCENT = 85
 SORT_KEYS = {"TrainingPlanName": "TrainingPlanName", "StartTime": "StartTime", "Status": "Status"}
 
 
@@ -83,7 +82,7 @@ def search(world: World, call: Call) -> dict[str, Any]:
     _check_extendable(world, plan)
     days = -(-call.params.get("DurationHours", 24) // 24)
     offers = []
-    if world.draw("plan-extension", plan.arn, plan.end) % 100 < OFFERED_PERCENT:
+    if world.draw("plan-extension", plan.arn, plan.end) % 100 < world.supply.extension_percent:
         offers.append(_describe_offer(plan, _extension_offer(world, place, plan, days)))
     return {"TrainingPlanOfferings": [], "TrainingPlanExtensionOfferings": offers}
 
