@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 import boto3
 import pytest
@@ -44,11 +45,11 @@ class Sandbox:
         self._clients.append(client)
         return client
 
-    @property
+    @cached_property
     def ec2(self):
         return self.client("ec2")
 
-    @property
+    @cached_property
     def sagemaker(self):
         return self.client("sagemaker")
 
