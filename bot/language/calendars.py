@@ -4,6 +4,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 YEARS_AHEAD = 2
 _FEBRUARY_29_RETURNS = 8
+_FIRST_YEAR, _LAST_YEAR = 1970, 2999
+"""Far from the ends of the calendar, where arithmetic overflows."""
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:
@@ -37,7 +39,9 @@ def instants(local: datetime, zone: tzinfo) -> tuple[tuple[datetime, ...], bool]
 
 
 def existing(year: int, month: int, day: int) -> date | None:
-    """Return the date, or None when there is no such date."""
+    """Return the date, or None when there is no such date (nobody asks for the year 9999)."""
+    if not _FIRST_YEAR <= year <= _LAST_YEAR:
+        return None
     try:
         return date(year, month, day)
     except ValueError:

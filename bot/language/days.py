@@ -40,6 +40,8 @@ def day_at(scene: Scene, at: int, *, led: bool = False) -> tuple[int, Day] | Non
         RefusalError: no such date, or a two-digit year.
     """
     tokens = scene.tokens
+    if tokens.phrase("today", at) or tokens.phrase("vague", at):
+        return _worded(scene, at)
     article = tokens.phrase("article", at)
     begin = article[0] if article else at
     key = tokens.key(begin)
@@ -87,6 +89,8 @@ def _vague(what: str, today: date) -> tuple[date, ...]:
         return tuple(monday + timedelta(days=away) for away in range(_FRIDAY + 1))
     if what == "weekend":
         return (saturday, saturday + timedelta(days=1))
+    if what == "second_day":
+        return (today + timedelta(days=2), today + timedelta(days=1))
     first = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
     return (first - timedelta(days=1), first)
 

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from itertools import pairwise
 from typing import NamedTuple
 
 from bot.language.refusals import RefusalError
@@ -34,7 +35,7 @@ class Length(NamedTuple):
 
 
 def _unit(word: str) -> str | None:
-    for words, meaning in LEXICON.roles["unit"].get(word, ()):
+    for words, meaning in LEXICON.starts.get(word, {}).get("unit", ()):
         if len(words) == 1:
             return str(meaning)
     return None
@@ -93,10 +94,10 @@ def length_at(scene: Scene, at: int) -> Length | None:
         end = more[0]
         amounts = [*amounts, *more[1]]
     span = (at, end)
+    if any(_size(b) >= _size(a) for a, b in pairwise(amounts)):
+        raise RefusalError("duration_form", tokens=span, said=scene.tokens.said(*span)[:40])
     # Minutes first, divided once: 2h20m is the same number whoever adds it up.
     hours = sum((_minutes(scene, amount, span) for amount in amounts), Decimal(0)) / 60
-    if any(_size(b) >= _size(a) for a, b in zip(amounts, amounts[1:], strict=False)):
-        raise RefusalError("duration_form", tokens=span, said=scene.tokens.said(*span))
     if hours > LONGEST_HOURS:
         raise RefusalError("duration_long", tokens=span, mend=("2 weeks",))
     fine = any(amount.unit in {"1", "minute"} for amount in amounts)
@@ -136,7 +137,7 @@ def duration(scene: Scene, at: int) -> Found | None:
     begin = strict[0] if strict else begin
     length = length_at(scene, begin)
     if length is None:
-        if lasting or strict:
+        if lasting:
             _refuse_unitless(scene, at, begin)
         return None
     end = length.end
@@ -171,7 +172,7 @@ def _refuse_unitless(scene: Scene, at: int, number: int) -> None:
     if key and _NUMBER.fullmatch(key):
         ends = number + 1 >= tokens.count or tokens.apart(number + 1)
         following = tokens.phrase("start", number + 1) or tokens.phrase("cap", number + 1)
-        if ends or following:
+        if ends or (following and not tokens.key(following[0])[:1].isdigit()):
             raise RefusalError(
                 "duration_unit", tokens=(at, number + 1), mend=(f"for {key} days",), said=key
             )

@@ -86,6 +86,9 @@ def machines(scene: Scene, at: int) -> Found | None:
         found = _counted(scene, at, number, after, "")
         if found or after == at + 1:
             return found
+    article = tokens.phrase("one", at)
+    if article and (single := _named(scene, tokens.key(article[0]), (at, article[0] + 1))):
+        return single.end, (Part("count", (1,), at, at + 1), *_parts(single, at, single.end))
     thing = thing_at(scene, at)
     if thing is None:
         times = _times_after(scene, at)

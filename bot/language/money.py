@@ -65,9 +65,9 @@ def money(scene: Scene, at: int, *, keyed: str = "") -> Found | None:
     if bare and not led:
         return None
     span = (start, written.end)
-    readings = _amounts(scene, written, span, hourly=hourly)
+    readings, doubtful = _amounts(scene, written, span, hourly=hourly)
     field = "hourly" if hourly else "total"
-    unsure = bare and unsure_word
+    unsure = (bare and unsure_word) or doubtful
     return written.end, (Part(field, readings, *span, unsure),)
 
 
@@ -90,7 +90,10 @@ def _written(scene: Scene, at: int, *, led: bool, sure: bool) -> _Written | None
         said_money = dollars or (sure and not _means_time(key)) or ("$" in key and led)
         if said_money and (key[:1].isdigit() or key[:1] in "-$€£" or key in _NOT_NUMBERS):
             raise RefusalError(
-                "amount_form", tokens=(start, at + 1), mend=("$1500", ""), said=key[:40]
+                "amount_form",
+                tokens=(start, at + 1),
+                mend=("$1500", ""),
+                said=tokens.said(start, at + 1)[:40],
             )
         return None
     span = (start, at + 1)
@@ -121,14 +124,16 @@ def _means_time(key: str) -> bool:
 
 
 def _other(scene: Scene, span: tuple[int, int]) -> RefusalError:
+    end = scene.tokens.after("thousand", span[1])
+    span = (span[0], end + 1 if scene.tokens.key(end) in _OTHERS else end)
     said = scene.tokens.said(*span)
     return RefusalError("other_currency", tokens=span, mend=("$1500", ""), said=said)
 
 
 def _amounts(
     scene: Scene, written: _Written, span: tuple[int, int], *, hourly: bool
-) -> tuple[Decimal, ...]:
-    """Return what the digits may be worth in this locale.
+) -> tuple[tuple[Decimal, ...], bool]:
+    """Return what the digits may be worth in this locale, and whether that must be asked.
 
     Raises:
         RefusalError: no amount, zero, too large, or a total with parts of a cent.
@@ -154,7 +159,7 @@ def _amounts(
     )
     if not fine:
         raise RefusalError("amount_cents", tokens=span, mend=("$1500", ""), said=said)
-    return fine
+    return fine, len(amounts) > 1
 
 
 def _fraction(amount: Decimal) -> int:

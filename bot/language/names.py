@@ -21,6 +21,8 @@ class Names:
     families: dict[str, tuple[str, ...]]
     accelerators: dict[str, tuple[str, ...]]
     regions: dict[str, tuple[str, ...]]
+    region_words: frozenset[str]
+    whole: dict[str, tuple[str, ...]]
 
     def kind(self, name: str) -> InstanceType:
         """Return the catalog's entry of a type's own name."""
@@ -28,8 +30,7 @@ class Names:
 
     def carriers(self, accelerator: str) -> tuple[str, ...]:
         """Return the types that carry the accelerator whole."""
-        found = self.catalog.carrying(accelerator)
-        return tuple(kind.name for kind in found if kind.accelerators >= 1)
+        return self.whole.get(accelerator, ())
 
     def ultraservers_of(self, name: str) -> tuple[InstanceType, ...]:
         """Return the UltraServers a type is sold inside of; empty when it is sold alone."""
@@ -91,6 +92,11 @@ def _regions(catalog: Catalog) -> dict[str, tuple[str, ...]]:
         for name in spoken:
             words = " ".join(re.findall(r"[a-z.]+", fold(name)))
             found.setdefault(words, []).append(region.code)
+    for region in catalog.regions.values():
+        outer = fold(region.name.partition(" (")[0])
+        for name in found:
+            if outer.startswith(f"{name} ") and region.code not in found[name]:
+                found[name].append(region.code)
     codes = {code: (code,) for code in catalog.regions}
     return {words: tuple(codes) for words, codes in found.items()} | codes
 
@@ -112,11 +118,18 @@ def names_of(catalog: Catalog) -> Names:
     if names is None or names.catalog is not catalog:
         while len(_made) >= _KEPT:
             _made.pop(next(iter(_made)))
+        accelerators = {kind.accelerator for kind in catalog.types.values()}
+        regions = _regions(catalog)
         names = _made[id(catalog)] = Names(
             catalog=catalog,
             types={name: name for name in catalog.types},
             families=_families(catalog),
             accelerators=_accelerators(catalog),
-            regions=_regions(catalog),
+            regions=regions,
+            region_words=frozenset(words.split()[0] for words in regions if words),
+            whole={
+                name: tuple(kind.name for kind in catalog.carrying(name) if kind.accelerators >= 1)
+                for name in accelerators
+            },
         )
     return names

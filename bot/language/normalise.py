@@ -30,6 +30,7 @@ _MARKUP = re.compile(
     r"|(?P<code>![^|<>\s]*)|(?P<link>(?:https?|mailto|ftp|tel|slack):[^|<>]*))"
     r"(?:\|(?P<label>[^<>]*))?>"
 )
+_SPECIAL = re.compile(r"[&`\u0080-\U0010ffff]")
 _ENTITY = re.compile(r"&(amp|lt|gt);")
 _CHARACTER = {"amp": "&", "lt": "<", "gt": ">"}
 
@@ -122,21 +123,27 @@ def _kind(found: re.Match[str]) -> str:
 def _plain(original: str, position: int, end: int, letters: list[str], places: list[int]) -> None:
     """Append the normalised characters of a stretch without markup."""
     while position < end:
+        found = _SPECIAL.search(original, position, end)
+        stop = found.start() if found else end
+        if stop < end and stop > position and unicodedata.combining(original[stop]):
+            stop -= 1  # a mark belongs to the plain letter before it
+        if stop > position:
+            letters.append(original[position:stop])
+            places.extend(range(position, stop))
+            position = stop
+            continue
         start, letter = position, original[position]
         position += 1
         if letter == "&" and (entity := _ENTITY.match(original, start, end)):
             letter, position = _CHARACTER[entity[1]], entity.end()
-        elif not letter.isascii():
+        elif letter == "`":
+            letter = "'"
+        else:
             while position < end and unicodedata.combining(original[position]):
                 position += 1
             letter = _letters(original[start:position], start)
-        elif position < end and not original[position].isascii():
-            while position < end and unicodedata.combining(original[position]):
-                position += 1
-            letter = unicodedata.normalize("NFKC", original[start:position])
-        for plain in "'" if letter == "`" else letter:
-            letters.append(plain)
-            places.append(start)
+        letters.append(letter)
+        places.extend([start] * len(letter))
 
 
 def _letters(cluster: str, place: int) -> str:

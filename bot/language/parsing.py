@@ -82,7 +82,9 @@ class _Reader:
         done = verbs.deed(scene, verb, settling)
         questions = _sorted(settling)
         if done is None or questions:
-            return _answer(Status.ASK, verb.name, questions=questions)
+            known = settling.fields.get("id")
+            about = known if isinstance(known, str) else None
+            return _answer(Status.ASK, verb.name, id=about, questions=questions)
         return _answer(
             Status.OK,
             verb.name,
@@ -136,7 +138,9 @@ class _Reader:
 
 def _is_word(scene: Scene, at: int) -> bool:
     item = scene.tokens.items[at]
-    return not item.text.startswith("-") and "=" not in item.text
+    begins_a_part = bool(scene.tokens.starts[at])
+    begins_a_part = begins_a_part or item.text[0].isdigit()
+    return not (begins_a_part or item.text.startswith("-") or "=" in item.text)
 
 
 def _sorted(settling: Settling) -> tuple[Question, ...]:

@@ -46,6 +46,8 @@ def reason(scene: Scene, at: int, *, keyed: bool = False) -> Found | None:
     if text is None or text >= tokens.count:
         return None
     item = tokens.items[text]
+    if item.kind is Kind.STRING and not item.text.strip():
+        return text + 1, (Part("reason", (), at, text + 1, unsure=True),)
     if item.kind is Kind.STRING:
         return one("reason", reason_text(item.text, (at, text + 1)), at, text + 1)
     if keyed and item.kind is Kind.WORD:
@@ -65,7 +67,12 @@ def purpose(scene: Scene, at: int, holds_part: bool) -> Found | None:  # noqa: F
         return None
     if any(item.kind is not Kind.WORD or item.text[0] == "@" for item in tokens.items[at:]):
         return None
-    said = tokens.said(lead[0], tokens.count)
+    end = tokens.count
+    for last in range(lead[0] + 1, tokens.count):
+        if tokens.apart(last) and tokens.after("noise", last) == tokens.count:
+            end = last
+            break
+    said = tokens.said(lead[0], end)
     return one("reason", reason_text(said, (at, tokens.count)), at, tokens.count)
 
 

@@ -22,6 +22,8 @@ def region_at(scene: Scene, at: int) -> tuple[int, tuple[str, ...]] | None:
         return None
     if "-" in first and first in regions:
         return at + 1, regions[first]
+    if first not in scene.names.region_words and not _CODE.fullmatch(first):
+        return None
     for size in range(min(_MOST_WORDS, tokens.count - at), 0, -1):
         codes = regions.get(" ".join(tokens.keys[at : at + size]))
         if codes:

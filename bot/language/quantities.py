@@ -32,12 +32,12 @@ def whole(text: str, span: tuple[int, int], code: str = "count") -> int:
         RefusalError: zero, negative, a fraction, or longer than any count is.
     """
     if not text.isdigit():
-        raise RefusalError(f"{code}_whole", tokens=span, mend=("1",), said=text[:20])
+        raise RefusalError(f"{code}_whole", tokens=span, mend=("1", "x1"), said=text[:20])
     if len(text) > _LONGEST:
-        raise RefusalError("too_many", tokens=span, mend=("1",), limit=MOST_MACHINES)
+        raise RefusalError("too_many", tokens=span, mend=("1", "x1"), limit=MOST_MACHINES)
     number = int(text)
     if number < 1:
-        raise RefusalError(f"{code}_zero", tokens=span, mend=("1",))
+        raise RefusalError(f"{code}_zero", tokens=span, mend=("1", "x1"))
     return number
 
 

@@ -1,28 +1,47 @@
 """From tokens to parts: which recogniser goes first, and what no rule understands."""
 
+import re
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 from typing import NamedTuple
 
 from bot.language import durations, keyed, machines, money, people, places, spans, terms
 from bot.language.refusals import RefusalError
 from bot.language.scene import Found, Part, Scene
 from bot.language.tokens import Kind
+from bot.language.words import LEXICON
 
-_RECOGNISERS = (
-    keyed.keyed,
-    terms.spot,
-    terms.target,
-    people.reason,
-    people.owner,
-    people.channel,
-    money.money,
-    terms.use,
-    spans.when,
-    durations.duration,
-    places.regions,
-    machines.machines,
+_RECOGNISERS: tuple[tuple[Callable[[Scene, int], Found | None], frozenset[str], bool], ...] = tuple(
+    (recogniser, frozenset(roles.split()), numbers)
+    for recogniser, roles, numbers in (
+        (terms.spot, "spot", False),
+        (terms.target, "target", False),
+        (people.reason, "because purpose", False),
+        (people.owner, "mention_for", False),
+        (people.channel, "channel_in", False),
+        (money.money, "cap dollar", True),
+        (terms.use, "running at", True),
+        (
+            spans.when,
+            "asap guaranteed in between after before by until start at vague today next weekday "
+            "month article clock",
+            True,
+        ),
+        (durations.duration, "lasting strict number one", True),
+        (places.regions, "anywhere region_in", False),
+        (machines.machines, "strict number one", True),
+    )
 )
-"""In order of precedence: the more exact the wording, the earlier."""
+"""In order of precedence, the more exact wording earlier; with the roles of the words that begin
+it, and whether a number or sign may."""
+_BY_NAME = (places.regions, machines.machines)
+"""Recognisers of the catalog's own names, which are in no table of words."""
+_COUNTED = re.compile(r"(\d+)x?([a-z].*)")
+_MOST_WORDS = 8
+"""Looking for the nearest name is dear; the first few words tell a slip."""
+_MEASURES = ("unit", "month", "weekday", "dollar")
+"""Words of time and money: a purpose that holds one may be a part that was not understood."""
 
 
 class Parts(NamedTuple):
@@ -32,9 +51,32 @@ class Parts(NamedTuple):
     leftover: tuple[tuple[int, int], ...]
 
 
+@cache
+def _plan(word: str) -> tuple[Callable[[Scene, int], Found | None], ...]:
+    """Return the recognisers that a part which begins with this word may belong to."""
+    roles = LEXICON.starts[word].keys()
+    return tuple(
+        recogniser
+        for recogniser, begins, _ in _RECOGNISERS
+        if recogniser in _BY_NAME or not begins.isdisjoint(roles)
+    )
+
+
+_NUMERIC = tuple(recogniser for recogniser, _, numbers in _RECOGNISERS if numbers)
+_OTHER = (money.money, spans.when, *_BY_NAME)
+
+
 def recognise(scene: Scene, at: int) -> Found | None:
     """Return the part that begins at this token."""
-    for recogniser in _RECOGNISERS:
+    tokens = scene.tokens
+    word = tokens.keys[at]
+    if not word:
+        return keyed.keyed(scene, at)
+    if tokens.starts[at]:
+        recognisers = _plan(word)
+    else:
+        recognisers = _OTHER if word[0].isalpha() else _NUMERIC
+    for recogniser in recognisers:
         found = recogniser(scene, at)
         if found:
             return found
@@ -68,8 +110,12 @@ def read(scene: Scene, at: int) -> Parts:
 
 def _holds_part(scene: Scene, at: int) -> bool:
     """Return whether the words after `for` hold a part of their own: then they are no purpose."""
+    tokens = scene.tokens
     try:
-        return any(recognise(scene, later) for later in range(at + 1, scene.tokens.count))
+        return any(
+            recognise(scene, later) or any(tokens.phrase(role, later) for role in _MEASURES)
+            for later in range(at + 1, tokens.count)
+        )
     except RefusalError:
         return True
 
@@ -77,15 +123,16 @@ def _holds_part(scene: Scene, at: int) -> bool:
 def leftover_refusal(scene: Scene, leftover: tuple[tuple[int, int], ...]) -> RefusalError:
     """Return the refusal that names what no rule understood, with the nearest way to say it."""
     tokens = scene.tokens
-    slip = next((found for span in leftover if (found := _slip(scene, span))), None)
+    slip = next((found for span in leftover[:_MOST_WORDS] if (found := _slip(scene, span))), None)
     if slip:
         return slip
     first = leftover[0]
     said = ", ".join(tokens.said(*span) for span in leftover)
     lines = [_without(scene, leftover)]
-    if tokens.phrase("purpose", first[0]) and first[1] <= tokens.count:
-        rest = tokens.said(first[0] + 1, tokens.count).replace('"', "'")
+    rest = tokens.said(first[0] + 1, tokens.count).replace('"', "'")
+    if tokens.phrase("purpose", first[0]) and rest[:1].isalpha():
         lines.insert(0, f'{tokens.said(0, first[0])} because "{rest}"')
+    lines.insert(0, tokens.normal.original.rstrip(" .!?:"))
     return RefusalError("leftover", tokens=first, mend=(), said=_short(said), lines=tuple(lines))
 
 
@@ -101,9 +148,10 @@ def _without(scene: Scene, spans_: tuple[tuple[int, int], ...]) -> str:
 def _slip(scene: Scene, span: tuple[int, int]) -> RefusalError | None:
     """Return the refusal for a word that is nearly a machine type or an accelerator."""
     tokens, names = scene.tokens, scene.names
-    for at in range(*span):
+    for at in range(span[0], min(span[1], span[0] + _MOST_WORDS)):
         word = tokens.keys[at]
-        count, rest = word.split("x", 1) if word[:1].isdigit() and "x" in word else ("", word)
+        counted = _COUNTED.fullmatch(word)
+        count, rest = (counted[1], counted[2]) if counted else ("", word)
         plain = rest.removeprefix("ml.")
         typed = "." in plain and any(part in plain for part in ("l", "x", "m"))
         near = get_close_matches(plain, names.types, 1, 0.6 if typed else 0.8) if plain else []

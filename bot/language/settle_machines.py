@@ -76,8 +76,7 @@ def _type(settling: Settling, accelerator: str | None) -> InstanceType | None:
         return None
     options = _options(names, said)
     if not said:
-        wanted = settling.has("gpus", "count", "machines")
-        options = _options(names, _sold_as_blocks(names)) if wanted else []
+        options = _options(names, _sold_as_blocks(names))
     found = settling.choose(
         "instance_type", options, ask=not said, free=lambda text: _known(names, text)
     )
@@ -156,11 +155,12 @@ def _inside(
     """
     counted = [n for n in settling.readings("count") + settling.readings("machines")]
     if gpus is None and settling.has("accelerator") and not counted:
-        settling.fields["instance_type"] = kind.name
-        _ask_gpus(settling, kind)
-        settling.fields.pop("instance_count", None)
-        answered = settling.fields.get("accelerator_count")
+        sizes = [int(whole.accelerators) for whole in outer]
+        options = [Option(n, str(n), str(n)) for n in sizes]
+        answered = settling.choose("accelerator_count", options, ask=True, free=_positive)
+        settling.fields.pop("instance_type", None)
         if not isinstance(answered, int):
+            settling.fields["accelerator"] = kind.accelerator
             return None, None
         gpus = answered
     if gpus is None:
@@ -175,6 +175,7 @@ def _inside(
     if not fitting:
         raise _no_whole(settling, kind, outer)
     options = _options(settling.scene.names, [whole.name for whole in fitting])
+    settling.fields.pop("instance_type", None)
     found = settling.choose("instance_type", options)
     if found is None:
         return None, None
@@ -258,7 +259,7 @@ def _no_whole_of(settling: Settling, kind: InstanceType) -> RefusalError:
 def _limit(settling: Settling, counts: list[int]) -> None:
     if any(number > MOST_MACHINES for number in counts):
         span = settling.span("count", "machines", "gpus")
-        raise RefusalError("too_many", tokens=span, mend=("1", "8 gpus"), limit=MOST_MACHINES)
+        raise RefusalError("too_many", tokens=span, mend=("1", "x1", "8 gpus"), limit=MOST_MACHINES)
 
 
 def _minimum(settling: Settling) -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from bot.domain.values import plain_text, rate_text, utc_text
-from bot.language.calendars import day_end, day_start, horizon, next_occurrence
+from bot.language.calendars import day_end, day_start, existing, horizon, next_occurrence
 from bot.language.days import Day
 from bot.language.moments import Moment, Reading, readings_of
 from bot.language.refusals import RefusalError
@@ -156,14 +156,20 @@ def _asks_span(part: Part, found: list[Reading]) -> bool:
     value = part.readings[0]
     if not isinstance(value, Span):
         return False
-    first, second = value.first.day, value.second.day
-    floating = [day for day in (first, second) if day is not None and day.month_day is not None]
-    if first and second and floating and first.dates[0].year != second.dates[0].year:
+    if _other_years(value):
         return True
     timed = value.second.clock is not None or value.second.instant is not None
     if value.inside:
         return False
     return found[0].whole_day and timed
+
+
+def _other_years(span: Span) -> bool:
+    """Return whether a range without years would end in another year than it begins."""
+    first, second = span.first.day, span.second.day
+    if first is None or second is None or not (first.month_day or second.month_day):
+        return False
+    return first.dates[0].year != second.dates[0].year
 
 
 def _start_option(settling: Settling, part: Part, reading: Reading) -> Option:
@@ -207,11 +213,9 @@ def _typed_start(settling: Settling, text: str) -> Start | None:
     """Return the start that an answer outside the choices names: asap, a date or an instant."""
     if text == "asap":
         return Start(None, None)
-    try:
-        start = _day_start(settling, date.fromisoformat(text))
-    except ValueError:
-        instant = _typed_instant(text)
-        start = Start(instant, instant)
+    day = _typed_day(text)
+    instant = _typed_instant(text)
+    start = Start(instant, instant) if day is None else _day_start(settling, day)
     now = settling.scene.now
     limit = start.latest
     if limit is None or limit < now or limit > horizon(now):
@@ -219,12 +223,20 @@ def _typed_start(settling: Settling, text: str) -> Start | None:
     return start
 
 
+def _typed_day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return existing(day.year, day.month, day.day)
+
+
 def _typed_instant(text: str) -> datetime | None:
     try:
         instant = datetime.fromisoformat(text)
-    except ValueError:
+        return instant.astimezone(UTC) if instant.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return instant.astimezone(UTC) if instant.tzinfo is not None else None
 
 
 def _latest(settling: Settling) -> None:
@@ -261,7 +273,7 @@ def _exact_end(settling: Settling, part: Part, start: Start) -> list[Option]:
     options = []
     for end, reading in late:
         hours = _between(begin, end)
-        label = f"{plain_text(hours)} h: {settling.speech.instant_label(end, reading.zone)}"
+        label = f"{rate_text(hours)} h: {settling.speech.instant_label(end, reading.zone)}"
         options.append(Option((hours, end), label, rate_text(hours)))
     if len(options) == 1 and not doubtful:
         settling.fields["latest_end"] = late[0][0]
@@ -302,6 +314,8 @@ def _deadline(settling: Settling, start: Start | None) -> None:
             if isinstance(value, Span) and not value.inside:
                 continue
             moment = _moment(part)
+            if isinstance(value, Span) and start is None and _other_years(value):
+                continue
             if isinstance(value, Span):
                 begin = (start.earliest or start.latest) if start else None
                 moment = _second(settling, value, begin or settling.scene.now)
@@ -328,17 +342,15 @@ def _deadline(settling: Settling, start: Start | None) -> None:
 
 
 def _typed_end(settling: Settling, text: str) -> datetime | None:
-    try:
-        return day_end(date.fromisoformat(text), settling.scene.zone)
-    except ValueError:
-        return _typed_instant(text)
+    day = _typed_day(text)
+    return _typed_instant(text) if day is None else day_end(day, settling.scene.zone)
 
 
 def _duration(settling: Settling, lengths: list[Option], *, needed: bool) -> None:
     """Settle the duration: said, or the difference of a range; missing is asked."""
     ends = {length.value: length.held for length in lengths}
     options = [
-        Option(hours, f"{plain_text(hours)} h", rate_text(hours))
+        Option(hours, f"{rate_text(hours)} h", rate_text(hours))
         for hours in settling.readings("duration")
         if isinstance(hours, Decimal)
     ]
@@ -383,7 +395,7 @@ def _fit(settling: Settling, start: Start | None) -> None:
     hours = settling.fields.get("duration_hours")
     if isinstance(hours, Decimal) and begin + timedelta(hours=float(hours)) > end:
         window = plain_text(_between(begin, end).quantize(Decimal("0.1")))
-        raise RefusalError("window_short", tokens=span, window=window, hours=plain_text(hours))
+        raise RefusalError("window_short", tokens=span, window=window, hours=rate_text(hours))
 
 
 def _end_before(

@@ -40,6 +40,8 @@ class Settling:
 
     def readings(self, field: str) -> list[object]:
         """Return the distinct readings of a part, in the order they were said."""
+        if field not in self.parts:
+            return []
         return list(
             dict.fromkeys(value for part in self.parts.get(field, ()) for value in part.readings)
         )

@@ -27,6 +27,8 @@ def when(scene: Scene, at: int) -> Found | None:
         return one("start", relative[1], at, relative[0])
     if between := _between(scene, at):
         return between
+    if tokens.phrase("vague", at):
+        return _start(scene, at)
     for field in ("after", "before", "by", "until"):
         if lead := tokens.phrase(field, at):
             moment = moment_at(scene, lead[0], led=field != "by" or scene.language == "en")
@@ -53,7 +55,9 @@ def _start(scene: Scene, at: int) -> Found | None:
     lead = tokens.phrase("start", at)
     begin = lead[0] if lead else at
     led = lead is not None
-    found = moment_at(scene, begin, led=led)
+    if lead and (soon := tokens.phrase("asap", begin)):
+        return one("asap", value=True, start=at, end=soon[0])
+    found = moment_at(scene, begin, led=led) or _at_day(scene, at)
     if found is None:
         zone = zone_at(scene, at)
         return one("zone", zone[1], at, zone[0]) if zone else None
@@ -68,6 +72,13 @@ def _start(scene: Scene, at: int) -> Found | None:
     if moment.day is None:
         return one("clock", moment, at, end)
     return one("start", moment, at, end)
+
+
+def _at_day(scene: Scene, at: int) -> tuple[int, Moment] | None:
+    """Return the moment of `at Mar 15 9am`; a day alone is nothing to be "at"."""
+    lead = scene.tokens.phrase("at", at)
+    found = moment_at(scene, lead[0], led=False) if lead else None
+    return found if found and found[1].clock and found[1].day else None
 
 
 def _names_day(scene: Scene, moment: Moment) -> bool:

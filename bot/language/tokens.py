@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bot.language.normalise import Normal, is_private
 from bot.language.refusals import RefusalError
-from bot.language.words import LEXICON, Meaning, fold
+from bot.language.words import LEXICON, Meaning, Phrases, fold
 
 KEYS = {
     "type": "type",
@@ -37,7 +37,12 @@ KEYS = {
 _VERBATIM = frozenset({"reason", "team", "platform", "channel", "owner"})
 _CHUNK = re.compile(r"""(?:[^\s,;"\ue000-\uf8ff]|(?<=\d),(?=\d))+""")
 _KEY = re.compile(r"([-\u2014]{0,2})([^\W\d_][\w-]*?)(\s*=\s*(?!=)|(?=[\s,;]|$))")
-_SPACE = re.compile(r"\s+")
+_NOTHING: dict[str, Phrases] = {}
+
+
+def _on_the(role: str, size: int) -> bool:
+    """Return whether a phrase with `no` is Portuguese for "on the"; elsewhere it says "not"."""
+    return role == "target" or (role in {"start", "region_in", "channel_in"} and size == 1)
 
 
 class Kind(Enum):
@@ -69,7 +74,7 @@ class Token(NamedTuple):
 class Tokens:
     """The tokens of one text and what may be asked about them."""
 
-    __slots__ = ("count", "items", "keys", "language", "normal")
+    __slots__ = ("_keyed", "count", "items", "keys", "language", "normal", "starts")
 
     def __init__(self, normal: Normal, language: str) -> None:
         """Read the whole text. Raises RefusalError when a quote is not closed."""
@@ -78,9 +83,13 @@ class Tokens:
         self.items: list[Token] = []
         text = normal.text.rstrip()
         end = len(text) - 1 if text.endswith(".") and not text.endswith("..") else len(text)
+        self._keyed = "=" in text
         self._read(0, end)
         self.count = len(self.items)
-        self.keys = [token.key if token.kind is Kind.WORD else "" for token in self.items]
+        self.keys: list[str] = [
+            token.key if token.kind is Kind.WORD else "" for token in self.items
+        ]
+        self.starts = [LEXICON.starts.get(key, _NOTHING) for key in self.keys]
 
     def _read(self, position: int, end: int) -> None:
         text, items, apart = self.normal.text, self.items, False
@@ -105,7 +114,8 @@ class Tokens:
 
     def _word(self, position: int, end: int, *, apart: bool) -> int:
         text = self.normal.text
-        key = _KEY.match(text, position, end)
+        dashed = text[position] in "-\u2014"
+        key = _KEY.match(text, position, end) if dashed or self._keyed else None
         if key and (key[1] or key[3]):
             name = KEYS.get(fold(key[2]))
             if name:
@@ -125,7 +135,9 @@ class Tokens:
                 close = text.find(quote, close + 1, end)
         if close == -1:
             raise RefusalError(
-                "open_quote", place=self.normal.span(position, end), mend=(), quote=position
+                "open_quote",
+                place=self.normal.span(position, end),
+                lines=(self.normal.original + quote,),
             )
         owner = self.items[-1] if self.items else None
         if owner is not None and owner.kind is Kind.KEY and owner.key not in _VERBATIM:
@@ -141,11 +153,13 @@ class Tokens:
         """Return where the role's longest phrase at this token ends, and what it means."""
         if at >= self.count:
             return None
-        entries = LEXICON.roles[role].get(self.keys[at])
+        entries = self.starts[at].get(role)
         if entries is None:
             return None
         for words, meaning in entries:
             size = len(words)
+            if words[0] == "no" and self.language != "pt" and _on_the(role, size):
+                continue
             if size == 1 or tuple(self.keys[at : at + size]) == words:
                 return at + size, meaning
         return None
@@ -165,7 +179,8 @@ class Tokens:
 
     def said(self, start: int, end: int) -> str:
         """Return the original text of a span of tokens."""
-        if start >= self.count or end <= start:
+        end = min(end, self.count)
+        if end <= start:
             return ""
         first, last = self.place(start, end)
         return self.normal.original[first:last]

@@ -101,6 +101,7 @@ class _Reader:
         """Return the ID here or the one picked; asks when the text ends, refuses other words."""
         found = self.id()
         if found is not None:
+            self.settling.fields["id"] = found
             return found
         if self.at < self.tokens.count:
             span = (self.at, self.at + 1)
@@ -230,7 +231,8 @@ def _deny(reader: _Reader, verb: str) -> Deed | None:
         else:
             said = people.reason(reader.scene, reader.at)
         if said:
-            reader.at, reason = said[0], said[1][0].readings[0]
+            reader.at = said[0]
+            reason = next(iter(said[1][0].readings), None)
         reader.end()
     if reason is None or not str(reason).strip():
         reason = reader.settling.choose("reason", [], ask=True, free=lambda text: text or None)

@@ -21,7 +21,7 @@ class Speech:
         self._weekdays = texts["weekdays"].split()
         self._months = texts["months"].split()
 
-    def say(self, key: str, **values: object) -> str:
+    def say(self, key: str, /, **values: object) -> str:
         """Return the sentence with its values."""
         text = self._texts[key]
         return text.format(**values) if values else text
@@ -77,4 +77,5 @@ class Speech:
 
 
 def _clock(instant: datetime) -> str:
-    return f"{instant:%H:%M:%S}" if instant.second else f"{instant:%H:%M}"
+    seconds = f":{instant.second:02d}" if instant.second else ""
+    return f"{instant.hour:02d}:{instant.minute:02d}{seconds}"

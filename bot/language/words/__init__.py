@@ -3,7 +3,7 @@
 A further language is one more table in `LANGUAGES`.
 """
 
-from bot.language.words.base import Lexicon, Meaning, Words, fold
+from bot.language.words.base import Lexicon, Meaning, Phrases, Words, fold
 from bot.language.words.english import ENGLISH
 from bot.language.words.portuguese import PORTUGUESE
 from bot.language.words.spanish import SPANISH
@@ -11,4 +11,4 @@ from bot.language.words.spanish import SPANISH
 LANGUAGES = (ENGLISH, PORTUGUESE, SPANISH)
 LEXICON = Lexicon.of(LANGUAGES)
 
-__all__ = ["LANGUAGES", "LEXICON", "Lexicon", "Meaning", "Words", "fold"]
+__all__ = ["LANGUAGES", "LEXICON", "Lexicon", "Meaning", "Phrases", "Words", "fold"]

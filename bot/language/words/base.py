@@ -46,36 +46,39 @@ def numbered(phrases: str, first: int = 1) -> dict[str, Meaning]:
     }
 
 
+Phrases: TypeAlias = tuple[tuple[tuple[str, ...], Meaning], ...]
+"""Phrases that begin with one word: their words and meanings, the longest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """All languages merged: for every role, phrases by their first word, longest first."""
+    """All languages merged: for every first word, its phrases by role, longest first."""
 
-    roles: dict[str, dict[str, tuple[tuple[tuple[str, ...], Meaning], ...]]]
+    starts: dict[str, dict[str, Phrases]]
     verbs: dict[str, str]
     own_verbs: dict[str, dict[str, str]]
 
     @classmethod
     def of(cls, languages: Iterable[Words]) -> "Lexicon":
         """Return the merged tables."""
-        roles: dict[str, dict[str, list[tuple[tuple[str, ...], Meaning]]]] = {}
+        starts: dict[str, dict[str, list[tuple[tuple[str, ...], Meaning]]]] = {}
         verbs: dict[str, str] = {}
         own: dict[str, dict[str, str]] = {}
         for language in languages:
-            for verb, words in language.verbs.items():
-                verbs.update(dict.fromkeys((fold(word) for word in words.split()), verb))
-            own[language.code] = {fold(word): verb for word, verb in language.own_verbs.items()}
+            for verb, forms in language.verbs.items():
+                verbs.update(dict.fromkeys((fold(form) for form in forms.split()), verb))
+            own[language.code] = {fold(form): verb for form, verb in language.own_verbs.items()}
             for role, phrases in language.roles.items():
-                table = roles.setdefault(role, {})
                 for phrase, meaning in phrases.items():
                     words = tuple(fold(phrase).split())
-                    table.setdefault(words[0], []).append((words, meaning))
+                    starts.setdefault(words[0], {}).setdefault(role, []).append((words, meaning))
         return cls(
-            roles={
-                role: {
-                    first: tuple(sorted(found, key=lambda entry: -len(entry[0])))
-                    for first, found in table.items()
+            starts={
+                first: {
+                    role: tuple(sorted(found, key=lambda entry: -len(entry[0])))
+                    for role, found in by_role.items()
                 }
-                for role, table in roles.items()
+                for first, by_role in starts.items()
             },
             verbs=verbs,
             own_verbs=own,

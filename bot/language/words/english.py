@@ -31,7 +31,7 @@ ENGLISH = Words(
     own_verbs={},
     roles={
         "noise": said("please|thanks|i need|i want|of|the"),
-        "article": said("the|the day"),
+        "article": said("the"),
         "of": said("of|of the"),
         "number": numbered("one|two|three|four|five|six|seven|eight|nine|ten"),
         "one": said("a|an|one", 1),
@@ -42,7 +42,7 @@ ENGLISH = Words(
             **said("d|day|days", "24"),
             **said("h|hr|hrs|hour|hours", "1"),
             **said("m|min|mins|minute|minutes", "minute"),
-            **said("mo|month|months|y|yr|year|years|s|sec|second|seconds", "refused"),
+            **said("mo|month|months|yr|year|years|s|sec|second|seconds", "refused"),
         },
         "lasting": said("for"),
         "strict": said("at least|no less than"),

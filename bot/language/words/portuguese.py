@@ -63,8 +63,10 @@ PORTUGUESE = Words(
         "to": said("a|à|às|ao|até|até o|até o dia|até as|até às"),
         "in": said("daqui a|em|dentro de"),
         "asap": said("agora|já|o quanto antes|agora mesmo"),
-        "today": said("hoje", 0) | said("amanhã", 1) | said("depois de amanhã", 2),
+        "today": said("hoje", 0) | said("amanhã", 1),
         "vague": {
+            # The idiom is the day after tomorrow; the words also say "any time after tomorrow".
+            **said("depois de amanhã", "second_day"),
             **said("hoje à noite|esta noite|hoje de noite", "night"),
             **said("semana que vem|próxima semana|na próxima semana|na semana que vem", "week"),
             **said(

@@ -1,0 +1,141 @@
+"""How fast the command language is: against dateparser on the dates alone, and by length.
+
+Run with `python -m benchmarks.parse` where dateparser is installed (requirements/bench.txt).
+The anchor reads only the date phrases of the same lines; the product reads whole lines and
+says them back.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from bot.catalog import packaged
+from bot.language import parse
+
+NOW = datetime(2027, 3, 10, 15, 0, tzinfo=UTC)
+PAIRS = 5
+"""Interleaved pairs; the ratio is the median, as noise comes and goes."""
+
+_MACHINES = ("2 p5.48xlarge", "16xH100", "p5en.48xlarge x4", "8 gpus p5.4xlarge", "4 p4d.24xlarge")
+_LINES = {
+    "en-US": (
+        ("Mar 15 9am", "reserve {m} for 3 days from {d} under $15k in us-east-1"),
+        ("next friday", "{m} 36h from {d} no spot because \"eval run\""),
+        ("tomorrow 10am", "plan {m} for 2d12h {d} on hyperpod"),
+        ("2027-04-20", "reserve {m} for 2w by {d} $40/h"),
+        ("March 20 17:00", "{m} 1 week before {d} for a training job"),
+    ),
+    "pt-BR": (
+        ("15 de março", "reservar {m} por 3 dias em {d} até 15 mil dólares"),
+        ("amanhã", "{m} por 36h {d} às 9h sem spot"),
+        ("20/04/2027", "planejar {m} por 2 semanas a partir de {d} em us-east-1"),
+    ),
+    "es-ES": (
+        ("15 de marzo", "reservar {m} por 3 días el {d} hasta 15 mil dólares"),
+        ("mañana", "{m} por 36h {d} a las 9 sin spot"),
+        ("20/04/2027", "planear {m} por 2 semanas a partir del {d} en us-east-1"),
+    ),
+}
+
+
+def lines(count: int = 1000) -> list[tuple[str, str, str]]:
+    """Return (locale, whole line, its date phrase), the same every time."""
+    each = [
+        (locale, line.format(m=machine, d=phrase), phrase)
+        for machine in _MACHINES
+        for locale, pairs in _LINES.items()
+        for phrase, line in pairs
+    ]
+    return [each[index % len(each)] for index in range(count)]
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def _parse_all(work: list[tuple[str, str, str]]) -> None:
+    catalog = packaged()
+    for locale, line, _ in work:
+        said = parse(line, now=NOW, zone="Europe/Berlin", locale=locale, catalog=catalog)
+        assert said.echo, line
+
+
+def _dates_all(work: list[tuple[str, str, str]]) -> None:
+    import dateparser  # noqa: PLC0415 - only the anchor needs it, and it is not a dependency
+
+    settings = {"RELATIVE_BASE": NOW.replace(tzinfo=None), "TIMEZONE": "Europe/Berlin"}
+    for _, _, phrase in work:
+        dateparser.parse(phrase, languages=["en", "pt", "es"], settings=settings)
+
+
+def against_dateparser() -> float:
+    """Return how many times as long dateparser takes for the dates alone (median of pairs)."""
+    work = lines()
+    _parse_all(work[:100])
+    _dates_all(work[:100])
+    ratios = []
+    for _ in range(PAIRS):
+        ours = _seconds(lambda: _parse_all(work))
+        theirs = _seconds(lambda: _dates_all(work))
+        ratios.append(theirs / ours)
+    return statistics.median(ratios)
+
+
+_SHAPES: dict[str, tuple[str, str]] = {
+    "words no rule knows": ("reserve 2 p5.48xlarge for 3 days ", "very "),
+    "a long reason": ('2 p5.48xlarge 3d because "', "eval run "),
+    "a purpose": ("2 p5.48xlarge 3d for ", "eval run "),
+    "many durations": ("2 p5.48xlarge ", "3 days "),
+    "many numbers": ("2 p5.48xlarge 3d ", "1 "),
+    "many regions": ("2 p5.48xlarge 3d in us-east-1", ", us-west-2"),
+    "many machines": ("3d ", "2 p5.48xlarge "),
+    "many amounts": ("2 p5.48xlarge 3d ", "max $15k "),
+    "many dates": ("2 p5.48xlarge 3d ", "on Mar 15 9am "),
+    "one long word": ("2 p5.48xlarge 3d ", "x"),
+    "one long number": ("2 p5.48xlarge 3d ", "7"),
+    "one run of units": ("2 p5.48xlarge ", "2d"),
+    "quotes": ("2 p5.48xlarge 3d because 'a", " 'a"),
+}
+
+
+def _shape(name: str, length: int) -> str:
+    begin, more = _SHAPES[name]
+    text = begin + more * ((length - len(begin)) // len(more))
+    return text[: length - 1] + '"' if name == "a long reason" else text
+
+
+def doubling() -> dict[str, float]:
+    """Return, for each shape of text, how the time grows from 1,500 to 3,000 characters."""
+    catalog = packaged()
+    grown = {}
+    for name in _SHAPES:
+        times = []
+        for length in (1500, 3000):
+            text = _shape(name, length)
+
+            def once(text: str = text) -> None:
+                for _ in range(3):
+                    parse(text, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=catalog)
+
+            times.append(min(_seconds(once) for _ in range(5)))
+        grown[name] = times[1] / times[0]
+    return grown
+
+
+def rows() -> list[tuple[str, float, str]]:
+    """Return the rows of the bench table: name, ratio, mark."""
+    worst = max(doubling().items(), key=lambda entry: entry[1])
+    return [
+        ("parse: dateparser's time over ours", against_dateparser(), ">= 5"),
+        (f"parse: time at twice the length (worst: {worst[0]})", worst[1], "<= 2.3"),
+    ]
+
+
+if __name__ == "__main__":
+    for title, ratio, mark in rows():
+        print(f"{title}: {ratio:.2f} ({mark})")
+    for title, ratio in doubling().items():
+        print(f"  {title}: {ratio:.2f}")
