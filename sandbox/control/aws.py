@@ -50,9 +50,13 @@ class AwsControl:
         return await self._order(request, self._aws.event)
 
     async def calls(self, request: web.Request) -> web.Response:
-        """The calls, in order."""
+        """The calls, in order; with `last=N` only the last ones."""
         operation = request.query.get("operation") or None
-        return web.json_response(await asyncio.to_thread(self._aws.calls, operation))
+        last = request.query.get("last", "")
+        if last and not last.isdigit():
+            raise RequestError("last must be a whole number")
+        calls = await asyncio.to_thread(self._aws.calls, operation)
+        return web.json_response(calls[-int(last) :] if last else calls)
 
     async def sold(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's shape
         """What was sold."""

@@ -5,6 +5,7 @@ import { mrkdwn, node } from "/page/mrkdwn.js";
 
 const LOOK_MS = 800;
 const HOME = "home";
+const MOST_CALLS = 60;
 const $ = (id) => document.getElementById(id);
 const state = { people: [], channels: [], user: "U0ANA", place: "C0GPU", now: new Date(), shown: {}, viewHash: "" };
 
@@ -188,8 +189,8 @@ function drawSold(sold) {
 }
 
 function drawCalls(calls) {
-  $("calls-count").textContent = calls.length || "";
-  $("calls").replaceChildren(...calls.slice(-60).reverse().map((c) => node("div", { class: "item" },
+  $("calls-count").textContent = calls.length === MOST_CALLS ? `last ${MOST_CALLS}` : calls.length || "";
+  $("calls").replaceChildren(...calls.reverse().map((c) => node("div", { class: "item" },
     node("strong", {}, node("span", {}, c.operation), node("span", {}, String(c.outcome))),
     node("div", { class: "quiet" }, `${moment(c.at)} · ${c.region}`),
     node("details", {}, node("summary", {}, "parameters"), node("code", {}, JSON.stringify(c.params))))));
@@ -241,7 +242,7 @@ async function look() {
     if (state.place === place && changed("messages", [place, state.user, messages])) drawMessages(messages);
   }
   const only = $("calls-filter").value.trim();
-  const [sold, calls] = await Promise.all([call("/control/aws/sold"), call(`/control/aws/calls${only ? `?operation=${encodeURIComponent(only)}` : ""}`)]);
+  const [sold, calls] = await Promise.all([call("/control/aws/sold"), call(`/control/aws/calls?last=${MOST_CALLS}${only ? `&operation=${encodeURIComponent(only)}` : ""}`)]);
   if (changed("sold", sold)) drawSold(sold);
   if (changed("calls", calls)) drawCalls(calls);
 }
