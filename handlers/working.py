@@ -122,7 +122,7 @@ class Worker:
     def _carry_out(self, delivery: Delivery, item: Worked) -> Reply:
         match item:
             case Command():
-                person = self._person(item.user, item.workspace)
+                person = self._person(item.user)
                 parsed = self.desk.parse(
                     item.text,
                     now=delivery.received_at,
@@ -133,14 +133,12 @@ class Worker:
                 said = Said(delivery=delivery.id, command=item, person=person, parsed=parsed)
                 return obey(said, self.desk)
             case Action():
-                if item.action_id not in CARRYING and item.action_id not in self.desk.extras:
-                    return NOTHING
-                person = self._person(item.user, item.workspace)
+                person = self._person(item.user)
                 value = ButtonValue.read(item.value)
                 pressed = Pressed(delivery=delivery.id, action=item, person=person, value=value)
                 return press(pressed, self.desk)
             case Submission():
-                person = self._person(item.user, item.workspace)
+                person = self._person(item.user)
                 context = FormContext.model_validate_json(item.context or "{}")
                 sent = Sent(delivery=delivery, form=item, person=person, context=context)
                 return submit(sent, self.desk)
@@ -151,7 +149,7 @@ class Worker:
                 return self._ask(delivery, item)
         assert_never(item)
 
-    def _person(self, user: str, workspace: str) -> Person:
+    def _person(self, user: str) -> Person:
         """Return who it is. Raises NotAllowedError for strangers, bots and the deactivated.
 
         When Slack can't be asked, what was last known serves to read a line; the services ask
@@ -160,13 +158,19 @@ class Worker:
         try:
             person = self.desk.people.person(user, max_age=DAILY)
         except DeliveryError:
-            person = self.desk.people.person(user, max_age=ANY_AGE)
+            person = self._last_known(user)
         if person.external:
             raise NotAllowedError("Only members of this workspace may use me.")
         if person.bot or not person.active:
             raise NotAllowedError("Only people with an active account may use me.")
-        self.log.debug("person read", user=user, workspace=workspace)
         return person
+
+    def _last_known(self, user: str) -> Person:
+        try:
+            return self.desk.people.person(user, max_age=ANY_AGE)
+        except DeliveryError as error:
+            message = "Slack could not tell me who you are just now. Please try again in a minute."
+            raise UserError(message) from error
 
     def _draw_home(self, user: str) -> None:
         with self.desk.store.transaction() as tx:
@@ -183,25 +187,6 @@ class Worker:
         if late is None:
             return NOTHING
         return Reply(messages=(private.late(described(notice.what), delivery=late.id),))
-
-
-CARRYING = frozenset(
-    {
-        ids.REQUEST,
-        ids.APPROVE,
-        ids.DENY,
-        ids.ANOTHER,
-        ids.CHANGE,
-        ids.CANCEL,
-        ids.CHOICE,
-        ids.FORM,
-        ids.OLDER,
-        ids.EXTEND,
-        ids.RELEASE,
-        ids.CLEANUP,
-    }
-)
-"""Presses that carry a value of ours; anything else is acknowledged and forgotten."""
 
 
 def described(item: Command | Action | Submission) -> str:

@@ -8,6 +8,7 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +49,7 @@ class FakeSlack:
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.ready = threading.Event()
         self.sockets: list[web.WebSocketResponse] = []
+        self.transports: dict[web.WebSocketResponse, Any] = {}
         self.acks: dict[str, Future[Json]] = {}
         self.arrived = threading.Event()
         self.thread.start()
@@ -102,11 +104,11 @@ class FakeSlack:
         app.router.add_post("/api/{method}", self._api)
         app.router.add_post("/respond/{name}", self._respond)
         app.router.add_get("/socket", self._socket)
-        self.runner = web.AppRunner(app, shutdown_timeout=0.1)
+        self.runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
         await self.runner.setup()
         site = web.TCPSite(self.runner, "127.0.0.1", 0)
         await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+        self.port = self.runner.addresses[0][1]
         self.ready.set()
 
     async def _end(self) -> None:
@@ -116,8 +118,7 @@ class FakeSlack:
     async def _cut(self) -> None:
         self.arrived.clear()
         for socket in self.sockets:
-            if socket._req is not None and socket._req.transport is not None:
-                socket._req.transport.abort()
+            self.transports.pop(socket).abort()
         self.sockets.clear()
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
@@ -175,7 +176,7 @@ class FakeSlack:
             self.wrong.append("a message without fallback text")
         channel = given["channel"].replace("U0", "D0", 1)
         self._last += 1
-        message = {**given, "channel": channel, "ts": f"1800000000.{self._last:06d}"}
+        message = {**given, "channel": channel, "ts": f"1900000000.{self._last:06d}"}
         self.messages.setdefault(channel, []).append(message)
         return {"channel": channel, "ts": message["ts"]}
 
@@ -232,13 +233,15 @@ class FakeSlack:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         self.sockets.append(socket)
+        self.transports[socket] = request.transport
         await socket.send_json({"type": "hello", "num_connections": 1})
         self.arrived.set()
-        async for message in socket:
-            body = json.loads(message.data)
-            waiting = self.acks.get(body.get("envelope_id", ""))
-            if waiting is not None and not waiting.done():
-                waiting.set_result(body)
+        with suppress(ConnectionError):
+            async for message in socket:
+                body = json.loads(message.data)
+                waiting = self.acks.get(body.get("envelope_id", ""))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(body)
         return socket
 
 

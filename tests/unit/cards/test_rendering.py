@@ -1,0 +1,133 @@
+"""Words from outside stay words; moments are the reader's; nothing passes a limit of Slack."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.saying import Code, Mention, Moment, Strong
+from handlers.cards.limits import MOST_BLOCKS, MOST_CHARACTERS, split
+from handlers.rendering import (
+    actions,
+    button,
+    cut,
+    cut_mrkdwn,
+    escape,
+    header,
+    label,
+    moment,
+    mrkdwn,
+    plain,
+    section,
+    shown,
+    words,
+)
+from tests.handlers.office import NOW
+
+LIVE = re.compile(r"<[!@#h]")
+
+
+@given(st.text())
+def test_no_text_becomes_markup(text):
+    safe = shown(text)
+    assert not LIVE.search(safe)
+    assert not set("*`~<>") & set(safe)
+    assert "\n" not in safe
+    assert "\u202e" not in safe
+
+
+def test_ampersands_are_escaped_first_and_once():
+    assert escape("<a> & &lt;") == "&lt;a&gt; &amp; &amp;lt;"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("don't stop", "don't stop"),
+        ("snake_case stays", "snake_case stays"),
+        ("_slanted_", "ˍslantedˍ"),
+        ("a\n\nb\tc", "a b c"),
+        ("<!channel>", "&lt;!channel&gt;"),
+    ],
+)
+def test_what_is_typed_is_what_is_read(text, wanted):
+    assert shown(text) == wanted
+
+
+def test_a_moment_is_in_the_readers_zone_with_utc_beside_it_and_in_the_fallback():
+    text = moment(NOW)
+    assert text == (
+        "<!date^1804690800^{date_short_pretty} at {time}|Wed 10 Mar 2027, 15:00 UTC> (15:00 UTC)"
+    )
+
+
+def test_a_sentence_keeps_the_spaces_between_its_parts():
+    sentence = (
+        Mention(id="U0ANA"),
+        " it ends ",
+        Moment(at=NOW),
+        ", ",
+        Strong(text="soon"),
+        ": ",
+        Code(text="/gpu `x`"),
+    )
+    said = mrkdwn(sentence)
+    assert said.startswith("<@U0ANA> it ends <!date^")
+    assert said.endswith(
+        "), *soon*: `/gpu \N{MODIFIER LETTER GRAVE ACCENT}x\N{MODIFIER LETTER GRAVE ACCENT}`"
+    )
+    assert plain(sentence) == (
+        "<@U0ANA> it ends Wed 10 Mar 2027, 15:00 UTC, soon: /gpu \N{MODIFIER LETTER GRAVE ACCENT}x\N{MODIFIER LETTER GRAVE ACCENT}"
+    )
+
+
+def test_a_name_without_a_ping_wakes_nobody():
+    quiet = Mention(id="U0ANA", ping=False)
+    assert mrkdwn((quiet,), lambda _: "Ana <3") == "Ana &lt;3"
+    assert mrkdwn((Mention(id="S0APPROVERS"),)) == "<!subteam^S0APPROVERS>"
+
+
+@given(st.text(alphabet="ab&<> ", max_size=300), st.integers(2, 80))
+def test_a_cut_never_splits_an_entity_or_a_token(text, most):
+    made = cut_mrkdwn(shown(text) + moment(NOW), most)
+    assert len(made) <= most
+    rest = re.sub(r"<!date[^<>]*>|&(?:amp|lt|gt);", "", made)
+    assert not set("<>&") & set(rest)
+
+
+@given(st.text(max_size=200))
+def test_every_text_object_is_within_its_limit(text):
+    long = text * 30
+    assert 1 <= len(words(long)["text"]) <= 3_000
+    assert 1 <= len(label(long)["text"]) <= 75
+    assert len(header(long)["text"]["text"]) <= 150
+    assert words(long)["verbatim"] is True
+
+
+def test_a_cut_is_shown():
+    assert cut("abcdef", 4) == "abc…"
+
+
+@given(st.lists(st.integers(1, 3_000), max_size=120))
+def test_splitting_keeps_every_block_in_order_and_every_message_small(sizes):
+    blocks = [section(f"{n} " + "x" * size) for n, size in enumerate(sizes)]
+    messages = split("List", blocks)
+    assert [block for message in messages for block in message.blocks] == blocks
+    for message in messages:
+        assert len(message.blocks) <= MOST_BLOCKS
+        assert sum(len(json.dumps(b, ensure_ascii=False)) for b in message.blocks) <= max(
+            MOST_CHARACTERS, 3_200
+        )
+
+
+def test_buttons_of_one_name_stand_in_rows_of_their_own():
+    rows = actions(
+        [
+            button("A", "gpu.choice", "1"),
+            button("B", "gpu.choice", "2"),
+            button("C", "gpu.form", "3"),
+        ]
+    )
+    assert [[e["value"] for e in row["elements"]] for row in rows] == [["1", "3"], ["2"]]
