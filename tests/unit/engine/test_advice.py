@@ -29,6 +29,7 @@ from tests.unit.engine.markets import (
     quota,
     spot,
     unread,
+    window,
 )
 
 
@@ -101,6 +102,12 @@ def test_spot_that_would_not_win_is_not_advised() -> None:
     assert "supplement_with_spot" not in advised(dearer)
     sure = decided(on_the_15th(), block(), spot())
     assert "supplement_with_spot" not in advised(sure)
+
+
+def test_a_split_block_that_would_win_is_no_reason_for_spot() -> None:
+    parts = (window(at(11, 11, 30), 12), window(at(12, 11, 30), 12))
+    decision = decided(asks(), on_demand(), spot(usd="49"), block(segments=parts, fee="9.00"))
+    assert "supplement_with_spot" not in advised(decision)
 
 
 def test_a_quota_in_the_way_is_asked_for_with_its_numbers() -> None:

@@ -152,10 +152,8 @@ def test_more_machines_of_a_smaller_type_rank_as_if_they_cost_a_tenth_more() -> 
 
 
 def test_more_machines_count_no_premium_for_a_named_type() -> None:
-    rules = Rules(more_machines_premium=Decimal(9))
-    request = on_the_15th(minimum_count=1)
-    decision = decided(request, block("cb-1", count=1, fee="9.00"), block("cb-2"), rules=rules)
-    assert order(decision) == ["cb-2", "cb-1"]
+    rows = [block("cb-3", count=3, fee="3000.00"), block("cb-4", count=4, fee="2900.00")]
+    assert order(decided(on_the_15th(), *rows)) == ["cb-4", "cb-3"]
 
 
 TIES = [

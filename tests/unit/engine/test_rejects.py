@@ -120,6 +120,7 @@ def test_no_price_is_never_a_price_of_zero() -> None:
     decision = decided(
         asks(), block(fee=None), block("cb-b", fee="0"), on_demand(usd=None), odcr(usd="0")
     )
+    assert order(decision) == []
     assert set(rejects(decision).values()) == {"price_unknown"}
     assert decided(asks(), block(fee=None, currency=None)).rejected[0].reason.code == (
         "price_unknown"
