@@ -15,10 +15,10 @@ from handlers import ids
 from handlers.answers import answers_to, picked
 from handlers.cards.decision import seen
 from handlers.cards.private import saying
-from handlers.commands import Said, Scope, list_page, obey
+from handlers.commands import Said, Scope, denial, list_page, obey
 from handlers.deliveries import Action, Command, Submission, read_item
 from handlers.desk import Desk
-from handlers.forms import FormContext, denial_form, request_form
+from handlers.forms import FormContext, request_form
 from handlers.ids import ButtonValue
 from handlers.reply import NOTHING, Form, Message, Reply
 from handlers.submissions import line_sent
@@ -76,12 +76,7 @@ def _deny(pressed: Pressed, desk: Desk) -> Reply:
     """Ask for the reason; the verdict comes with the form."""
     number = _proposal(pressed)
     name = gpu_id(desk.views.proposal(number).reservation.id)
-    context = FormContext(channel=pressed.action.channel, proposal=number)
-    instead = saying(
-        "Slack did not let the form open. Press Deny again, or send the reason in a line.",
-        hint=f'deny {name} "too expensive for an evaluation"',
-    )
-    return Reply(form=Form(denial_form(context, name=name), instead))
+    return denial(number, name=name, channel=pressed.action.channel)
 
 
 def _another(pressed: Pressed, desk: Desk) -> Reply:

@@ -17,7 +17,7 @@ from handlers.cards.lists import listing_messages
 from handlers.cards.private import saying
 from handlers.deliveries import Command
 from handlers.desk import Desk
-from handlers.forms import FormContext, request_form
+from handlers.forms import FormContext, denial_form, request_form
 from handlers.reply import NOTHING, Form, Message, Reply
 
 Scope = Literal["mine", "team", "all"]
@@ -66,6 +66,8 @@ def obey(said: Said, desk: Desk) -> Reply:
     verb = parsed.command or ""
     if verb not in KNOWN:
         raise UserError(f"{verb} is not available yet.", hint="help")
+    if parsed.status is Status.ASK and verb == "deny" and parsed.id is not None:
+        return _ask_why(said, desk)
     if parsed.status is Status.ASK:
         return Reply(messages=private.asked(parsed, delivery=said.delivery))
     return KNOWN[verb](said, desk)
@@ -163,6 +165,21 @@ def _deny(said: Said, desk: Desk) -> Reply:
     reason = str(said.parsed.arguments.get("reason") or "")
     proposal = desk.approving.deny(_open_proposal(said, desk), by=said.user, reason=reason)
     return _word(f"You denied {gpu_id(proposal.reservation_id)}.")
+
+
+def _ask_why(said: Said, desk: Desk) -> Reply:
+    name = said.parsed.id or ""
+    return denial(_open_proposal(said, desk), name=name, channel=said.command.channel)
+
+
+def denial(proposal_id: int, *, name: str, channel: str | None) -> Reply:
+    """Return the form that asks for the reason of a denial; the verdict comes with it."""
+    context = FormContext(channel=channel, proposal=proposal_id)
+    instead = saying(
+        "Slack did not let the form open. Please try again, or send the reason in a line.",
+        hint=f'deny {name} "too expensive for an evaluation"',
+    )
+    return Reply(form=Form(denial_form(context, name=name), instead))
 
 
 def _stop(said: Said, desk: Desk) -> Reply:

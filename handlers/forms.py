@@ -8,12 +8,13 @@ from collections.abc import Mapping
 
 from bot.domain.base import Model
 from bot.domain.request import Parsed, Request, Target
-from bot.domain.values import money_text, plain_text, rate_text, utc_text
+from bot.language.lines import quoted
+from bot.language.parsing import line_of
 from handlers import ids
 from handlers.rendering import cut, label, one_line
 from handlers.reply import Block
 
-WHAT, LENGTH, WHEN, BUDGET, WHERE, TARGET, SPOT, USE, TEAM, REASON = (
+WHAT, LENGTH, WHEN, BUDGET, WHERE, TARGET, SPOT, USE, TEAM, OTHER, REASON = (
     "what",
     "length",
     "when",
@@ -23,6 +24,7 @@ WHAT, LENGTH, WHEN, BUDGET, WHERE, TARGET, SPOT, USE, TEAM, REASON = (
     "spot",
     "use",
     "team",
+    "other",
     "reason",
 )
 VALUE = "value"
@@ -39,27 +41,14 @@ _TARGETS = {
 }
 _SPOT = {"yes": "May be interrupted (Spot is fine)", "no": "Must not be interrupted"}
 
-FIELD_OF = {
-    "instance_type": WHAT,
-    "instance_count": WHAT,
-    "minimum_count": WHAT,
-    "accelerator": WHAT,
-    "accelerator_count": WHAT,
-    "ultraserver_type": WHAT,
-    "duration_hours": LENGTH,
-    "earliest_start": WHEN,
-    "latest_start": WHEN,
-    "latest_end": WHEN,
-    "max_total_usd": BUDGET,
-    "max_hourly_usd": BUDGET,
-    "regions": WHERE,
-    "target": TARGET,
-    "interruptible": SPOT,
-    "utilization": USE,
-    "team": TEAM,
-    "reason": REASON,
-}
-"""Which field of the form a field of the request is typed in."""
+_MACHINES = (
+    "instance_type",
+    "instance_count",
+    "minimum_count",
+    "accelerator",
+    "accelerator_count",
+    "ultraserver_type",
+)
 
 
 class FormContext(Model):
@@ -74,7 +63,7 @@ class FormContext(Model):
 
 def request_form(context: FormContext, request: Request | None) -> dict[str, object]:
     """Return the form for a request, filled with the given one."""
-    start = _typed(request) if request is not None else {}
+    start = _typed(request, context.zone) if request is not None else {}
     blocks: list[Block] = [
         _text(WHAT, "Machines", "16xH100 or 2 p5.48xlarge", start, optional=False),
         _text(LENGTH, "How long", "3 days", start, optional=False),
@@ -85,6 +74,7 @@ def request_form(context: FormContext, request: Request | None) -> dict[str, obj
         _text(WHERE, "Regions", "us-east-1, us-west-2 · empty: any allowed", start),
         _text(USE, "Share of the time in use", "60%", start),
         _text(TEAM, "Team", "vision", start),
+        _text(OTHER, "Anything else", "for @dana · platform=Ubuntu-Pro", start),
         _text(REASON, "Reason", "What the approvers should know", start, most=MOST_REASON),
     ]
     return {
@@ -112,7 +102,7 @@ def denial_form(context: FormContext, *, name: str) -> dict[str, object]:
     }
 
 
-def line_of(values: Mapping[str, str | None]) -> tuple[str, dict[str, tuple[int, int]]]:
+def sentence_of(values: Mapping[str, str | None]) -> tuple[str, dict[str, tuple[int, int]]]:
     """Return the form as one line after /gpu, and which span of it each field became."""
     line = "reserve"
     spans: dict[str, tuple[int, int]] = {}
@@ -136,7 +126,7 @@ def complaints(parsed: Parsed, spans: Mapping[str, tuple[int, int]]) -> dict[str
 def _parts(values: Mapping[str, str | None]) -> list[tuple[str, str]]:
     given = {name: one_line(value) for name, value in values.items() if value and value.strip()}
     parts = []
-    for name in (WHAT, LENGTH, WHEN, BUDGET, TARGET, SPOT, WHERE, USE, TEAM, REASON):
+    for name in (WHAT, LENGTH, WHEN, BUDGET, TARGET, SPOT, WHERE, USE, TEAM, OTHER, REASON):
         text = given.get(name)
         if text is not None:
             parts.append((name, _words(name, text)))
@@ -144,71 +134,42 @@ def _parts(values: Mapping[str, str | None]) -> list[tuple[str, str]]:
 
 
 def _words(name: str, text: str) -> str:
-    """Return a field's text as a part of the line."""
-    if name == LENGTH and text[:1].isdigit():
+    """Return a field's text as a part of the line; what already reads as one stays."""
+    bare = text[:1].isdigit()
+    if name == LENGTH and bare:
         return f"for {text}"
     if name == BUDGET and not text[:1].isalpha() and "/" not in text:
         return f"under {text}"
-    if name == WHERE:
-        return f"in {text}" if "," in text else f"region={text}"
-    if name == REASON:
-        return 'reason="' + text.replace('"', "'") + '"'
-    return f"{name}={text}" if name in (TARGET, SPOT, USE, TEAM) else text
+    if name == USE and bare:
+        return f"use={text}"
+    if name == WHERE and not text.lower().startswith(("in ", "any", "em ", "en ", "region")):
+        return f"in {text}"
+    if name in (TEAM, REASON):
+        return f"{name}={quoted(text)}"
+    return f"{name}={text}" if name in (TARGET, SPOT) else text
 
 
-def _typed(request: Request) -> dict[str, str]:
-    """Return what somebody would type into each field for this request."""
+def _typed(request: Request, zone: str) -> dict[str, str]:
+    """Return what somebody in that zone would type into each field for this request."""
+
+    def said(*names: str) -> str:
+        part = Request.model_validate({name: getattr(request, name) for name in names})
+        return line_of(part, command="", zone=zone).strip()
+
     typed = {
-        WHAT: _what(request),
-        LENGTH: _length(request),
-        WHEN: _when(request),
-        BUDGET: _budget(request),
+        WHAT: said(*_MACHINES),
+        LENGTH: said("duration_hours", "strict").removeprefix("for "),
+        WHEN: said("earliest_start", "latest_start", "latest_end"),
+        BUDGET: said("max_total_usd", "max_hourly_usd"),
         TARGET: str(request.target) if request.target is not None else "",
         SPOT: {True: "yes", False: "no", None: ""}[request.interruptible],
         WHERE: ", ".join(request.regions),
-        USE: f"{rate_text(request.utilization * 100)}%" if request.utilization else "",
+        USE: said("utilization"),
         TEAM: request.team or "",
+        OTHER: said("owner", "channel", "platform"),
         REASON: request.reason or "",
     }
     return {name: text for name, text in typed.items() if text}
-
-
-def _what(request: Request) -> str:
-    if request.ultraserver_type is not None:
-        return request.ultraserver_type
-    if request.instance_type is not None:
-        some = f"at least {request.minimum_count} of " if request.minimum_count else ""
-        return f"{some}{request.instance_count or 1} {request.instance_type}"
-    if request.accelerator is not None:
-        return f"{request.accelerator_count or ''}x{request.accelerator}"
-    return ""
-
-
-def _length(request: Request) -> str:
-    if request.duration_hours is None:
-        return ""
-    least = "at least " if request.strict else ""
-    return f"{least}{plain_text(request.duration_hours)}h"
-
-
-def _when(request: Request) -> str:
-    parts = []
-    if request.earliest_start is not None:
-        fixed = request.latest_start is not None
-        word = "from" if fixed else "after"
-        parts.append(f"{word} {utc_text(request.earliest_start)}")
-    if request.latest_end is not None:
-        parts.append(f"by {utc_text(request.latest_end)}")
-    return " ".join(parts)
-
-
-def _budget(request: Request) -> str:
-    parts = []
-    if request.max_total_usd is not None:
-        parts.append(f"under ${money_text(request.max_total_usd)}")
-    if request.max_hourly_usd is not None:
-        parts.append(f"max ${plain_text(request.max_hourly_usd)}/h")
-    return " ".join(parts)
 
 
 def _text(

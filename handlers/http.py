@@ -6,6 +6,7 @@ slack_bolt 1.30 drops every command whose form holds the word "payload" anywhere
 """
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -149,6 +150,7 @@ class HttpServer:
 
     def start(self) -> None:
         """Listen, and serve until `close`."""
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server = create_server(
             self.gateway,
             host=self.host,

@@ -43,7 +43,7 @@ from handlers.deliveries import (
     submission_of,
 )
 from handlers.desk import Reading
-from handlers.forms import DENIAL, FormContext, complaints, line_of
+from handlers.forms import DENIAL, FormContext, complaints, sentence_of
 from handlers.ids import DENY_VIEW, REQUEST_VIEW
 from handlers.web import SLACK_API, call, reading_client
 
@@ -208,7 +208,7 @@ class Listeners:
         if item.form != REQUEST_VIEW:
             return {}
         context = FormContext.model_validate_json(item.context or "{}")
-        line, spans = line_of(item.values)
+        line, spans = sentence_of(item.values)
         parsed = self.parse(
             line, now=self.receiver.clock.now(), zone=context.zone, locale=context.locale
         )

@@ -9,7 +9,7 @@ from handlers import ids
 from handlers.commands import Said, obey
 from handlers.deliveries import Command, Submission
 from handlers.desk import Desk
-from handlers.forms import DENIAL, FormContext, line_of
+from handlers.forms import DENIAL, FormContext, sentence_of
 from handlers.reply import NOTHING, Reply
 
 
@@ -33,7 +33,7 @@ def submit(sent: Sent, desk: Desk) -> Reply:
 
 def line_sent(form: Submission, context: FormContext) -> Command:
     """Return the form as the line it stands for."""
-    line, _ = line_of(form.values)
+    line, _ = sentence_of(form.values)
     return Command(
         user=form.user,
         workspace=form.workspace,

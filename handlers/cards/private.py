@@ -22,6 +22,7 @@ from handlers.reply import Block, Message
 MOST_CHOICE_ROWS = 8
 """More choices than this become a menu, which a phone shows better than rows of buttons."""
 MOST_OPTIONS = 100
+LINES_IN_A_SECTION = 6
 MOST_SHOWN_LINE = 600
 
 
@@ -115,16 +116,22 @@ def filed(reservation: Reservation, echo: str | None) -> Message:
 
 
 def helped(text: str) -> tuple[Message, ...]:
-    """Return the help text, one block for each paragraph."""
-    paragraphs = [part for part in text.split("\n\n") if part.strip()]
-    blocks = [section("\n".join(_helped_line(row) for row in p.split("\n"))) for p in paragraphs]
-    first = paragraphs[0].split("\n")[0] if paragraphs else "Help"
-    return split(shown(first), blocks)
+    """Return the help text, a few lines in each block; what stands in backticks can be copied."""
+    rows = [_helped_line(row) for row in text.split("\n") if row.strip()]
+    blocks = [
+        section("\n".join(rows[first : first + LINES_IN_A_SECTION]))
+        for first in range(0, len(rows), LINES_IN_A_SECTION)
+    ]
+    return split(shown(text.split("\n", maxsplit=1)[0]) or "Help", blocks)
 
 
 def _helped_line(row: str) -> str:
-    start = row.lstrip()
-    return code(start) if start.startswith(ids.COMMAND) else shown(row)
+    start = row.strip()
+    if start.startswith(ids.COMMAND):
+        return code(start)
+    parts = start.split("`")
+    said = [code(part) if number % 2 else shown(part) for number, part in enumerate(parts)]
+    return " ".join(part for part in said if part)
 
 
 def _question(question: Question, delivery: int) -> list[Block]:

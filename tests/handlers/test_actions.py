@@ -138,7 +138,7 @@ def test_a_form_in_order_is_filed_in_the_channel_it_was_opened_in(office):
     assert office.services.told == [
         (
             "file",
-            "reserve 2 p5.48xlarge for 3 days under $15k reason=\"say 'hi'\"",
+            "reserve 2 p5.48xlarge for 3 days under $15k reason='say \"hi\"'",
             "U0ANA",
             False,
         )

@@ -26,6 +26,7 @@ from handlers.rendering import (
 )
 from tests.handlers.office import NOW
 
+GRAVE = "\N{MODIFIER LETTER GRAVE ACCENT}"
 LIVE = re.compile(r"<[!@#h]")
 
 
@@ -79,7 +80,7 @@ def test_a_sentence_keeps_the_spaces_between_its_parts():
         "), *soon*: `/gpu \N{MODIFIER LETTER GRAVE ACCENT}x\N{MODIFIER LETTER GRAVE ACCENT}`"
     )
     assert plain(sentence) == (
-        "<@U0ANA> it ends Wed 10 Mar 2027, 15:00 UTC, soon: /gpu \N{MODIFIER LETTER GRAVE ACCENT}x\N{MODIFIER LETTER GRAVE ACCENT}"
+        f"<@U0ANA> it ends Wed 10 Mar 2027, 15:00 UTC, soon: /gpu {GRAVE}x{GRAVE}"
     )
 
 
