@@ -1,0 +1,101 @@
+"""Using capacity that an account holds already: the holder agrees, nothing is bought."""
+
+from dataclasses import dataclass
+
+from bot.domain.errors import ConflictError
+from bot.domain.lifecycle import ReservationState
+from bot.domain.market import Kind, Owned
+from bot.domain.records import AuditEntry, Proposal, Reservation
+from bot.domain.saying import Code, Mention, Sentence
+from bot.ports import Bell, Clock, MarketReader, Store
+from bot.services.settling import Settling
+from bot.services.spending import Stop, leave
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lending:
+    """Promises owned machines to a reservation, none of them twice."""
+
+    store: Store
+    clock: Clock
+    market: MarketReader
+    settling: Settling
+    bell: Bell
+
+    def take(self, reservation: Reservation, proposal: Proposal) -> str:
+        """Hold the agreed machines for the reservation; return what was done.
+
+        What is free is read anew at AWS; if it is too little now, only a fresh choice goes on.
+        """
+        if proposal.option.kind is not Kind.OWNED:
+            return "not lent: it must be bought"
+        option = proposal.option
+        owned = self.market.read(reservation.request).owned
+        row = next((one for one in owned if one.ref in option.refs), None)
+        now = self.clock.now()
+        start, end = option.segments[0].start, option.segments[-1].end
+        with self.store.transaction() as tx:
+            allowed = leave(tx, reservation.id, configuration=self.settling.configuration, now=now)
+            if isinstance(allowed, Stop) or allowed.proposal.id != proposal.id:
+                return "not lent: it moved on"
+            try:
+                tx.loans.hold(
+                    reservation_id=reservation.id,
+                    ref=option.refs[0],
+                    count=option.instance_count,
+                    start=max(start, now),
+                    end=end,
+                    free=row.available_count if row is not None else 0,
+                )
+            except ConflictError:
+                held = False
+            else:
+                held = True
+            if not held:
+                self.settling.give_up(
+                    tx,
+                    reservation.id,
+                    f"{option.refs[0]} has too few free machines now.",
+                    now=now,
+                    to=ReservationState.QUOTED,
+                )
+                return "not lent: too few are free"
+            # Borrowed machines exist already, so that their window alone says what they are.
+            saved = tx.reservations.save(
+                allowed.reservation.model_copy(
+                    update={"state": ReservationState.ACTIVE, "updated_at": now}
+                )
+            )
+            if start > now:
+                saved = tx.reservations.save(
+                    saved.model_copy(update={"state": ReservationState.SCHEDULED})
+                )
+            tx.audit.append(
+                AuditEntry(
+                    at=now,
+                    actor=proposal.note or proposal.asked_by,
+                    action="loan.held",
+                    reservation_id=reservation.id,
+                    facts={"ref": option.refs[0], "count": str(option.instance_count)},
+                )
+            )
+            self.settling.telling.note(
+                tx, saved, f"lent-{proposal.id}", (_words(proposal, row),), now=now
+            )
+            self.settling.closing.release(tx, proposal, now=now)
+            self.settling.telling.redraw(tx, saved, now=now)
+        self.bell.ring()
+        return "lent"
+
+
+def _words(proposal: Proposal, row: Owned | None) -> Sentence:
+    option = proposal.option
+    holder: Sentence = (
+        (" Agree on the hand-over with ", Mention(id=row.owner), ".") if row and row.owner else ()
+    )
+    return (
+        f"{option.instance_count} x {option.instance_type} of ",
+        Code(text=option.refs[0]),
+        " are yours to use. Nothing was bought.",
+        *holder,
+    )

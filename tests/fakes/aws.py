@@ -1,0 +1,202 @@
+"""A small AWS: what it sells, what it sold, and how it fails.
+
+It keeps its own books: a sale stands whatever the buyer was told about it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from bot.domain.errors import IndeterminateError, MarketError, RefusedError
+from bot.domain.market import Kind, Market, Offering
+from bot.domain.records import Leg, Purchase, Receipt
+from bot.domain.request import Request
+from tests.fakes.clock import FakeClock
+
+PREPAID = (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN)
+
+
+class CrashError(BaseException):
+    """The process ends here, as kill -9 would end it: no handler runs."""
+
+
+class Mood(StrEnum):
+    """How a call that buys goes."""
+
+    SELL = "sell"
+    REFUSE = "refuse"
+    QUOTA = "quota"
+    CRASH_BEFORE = "crash before"
+    CRASH_AFTER = "crash after"
+    FAIL_AFTER = "fail after"
+    LOSE_REQUEST = "lose request"
+    LOSE_ANSWER = "lose answer"
+    SLOW_SALE = "slow sale"
+    EMPTY_ANSWER = "empty answer"
+
+
+@dataclass
+class Sale:
+    """One line in AWS's books. `seen_from`: since when its describe calls show it."""
+
+    purchase_id: str
+    reservation_id: int
+    leg: int
+    ref: str
+    fee: Decimal
+    at: datetime
+    seen_from: datetime
+    receipt: Receipt
+
+
+@dataclass
+class FakeAws:
+    """See bot.ports.MarketReader, Buyer and Holdings."""
+
+    clock: FakeClock
+    market: Market
+    moods: list[Mood] = field(default_factory=list)
+    sold: list[Sale] = field(default_factory=list)
+    calls: list[Purchase] = field(default_factory=list)
+    searches: list[str] = field(default_factory=list)
+    unreadable: bool = False
+    obstacles: tuple[str, ...] = ()
+    state: str = "payment-pending"
+    slow: timedelta = timedelta(minutes=5)
+    before_buy: Callable[[Purchase], None] | None = None
+    on_requote: Callable[[Leg], None] | None = None
+
+    # --- the market ------------------------------------------------------------------------
+
+    def read(self, request: Request, *, progress: Callable[[Market], None] | None = None) -> Market:
+        seen = self.market.model_copy(update={"as_of": self.clock.now()})
+        if progress is not None:
+            progress(seen)
+        return seen
+
+    def requote(self, leg: Leg) -> Sequence[Offering]:
+        if self.on_requote is not None:
+            self.on_requote(leg)
+        if self.unreadable:
+            raise MarketError("throttled", "RequestLimitExceeded")
+        return [
+            row
+            for row in self.market.offerings
+            if (row.account, row.region, row.instance_type, row.instance_count)
+            == (leg.account, leg.region, leg.instance_type, leg.instance_count)
+        ]
+
+    def change(self, ref: str, **update: object) -> None:
+        """Change a row on sale: upfront_fee, segments, ref …"""
+        self.market = self.market.model_copy(
+            update={
+                "offerings": tuple(
+                    row.model_copy(update=update) if row.ref == ref else row
+                    for row in self.market.offerings
+                )
+            }
+        )
+
+    def withdraw(self, ref: str) -> None:
+        """Sell a row to somebody else."""
+        self.market = self.market.model_copy(
+            update={"offerings": tuple(row for row in self.market.offerings if row.ref != ref)}
+        )
+
+    # --- buying ----------------------------------------------------------------------------
+
+    def buy(self, purchase: Purchase) -> Sequence[Receipt]:
+        self.calls.append(purchase)
+        if self.before_buy is not None:
+            self.before_buy(purchase)
+        mood = self.moods.pop(0) if self.moods else Mood.SELL
+        if mood is Mood.CRASH_BEFORE:
+            raise CrashError
+        if mood is Mood.LOSE_REQUEST:
+            raise IndeterminateError("ConnectTimeout", "no answer")
+        if mood is Mood.QUOTA:
+            raise RefusedError("ResourceLimitExceeded", "the limit is 0")
+        offer = next(
+            (row for row in self.market.offerings if row.ref == purchase.offering_ref), None
+        )
+        prepaid = purchase.leg.kind in PREPAID
+        if mood is Mood.REFUSE or (prepaid and offer is None):
+            raise RefusedError("InvalidCapacityBlockOfferingIdExpired", "no longer available")
+        sale = self._sell(purchase, offer, mood)
+        if mood is Mood.CRASH_AFTER:
+            raise CrashError
+        if mood is Mood.FAIL_AFTER:
+            raise ValueError("an answer nobody could read")
+        if mood in (Mood.LOSE_ANSWER, Mood.SLOW_SALE):
+            raise IndeterminateError("ReadTimeout", "no answer in time")
+        if mood is Mood.EMPTY_ANSWER:
+            return ()
+        return (sale.receipt,)
+
+    def find(self, purchase: Purchase) -> Sequence[Receipt]:
+        self.searches.append(purchase.id)
+        if self.unreadable:
+            raise MarketError("unreachable", "EndpointConnectionError")
+        now = self.clock.now()
+        return [
+            sale.receipt
+            for sale in self.sold
+            if sale.purchase_id == purchase.id and sale.seen_from <= now
+        ]
+
+    def rehearse(self, leg: Leg) -> Sequence[str]:
+        if self.unreadable:
+            raise MarketError("throttled", "RequestLimitExceeded")
+        return self.obstacles
+
+    def look(self, receipts: Sequence[Receipt]) -> Mapping[str, Receipt]:
+        now = self.clock.now()
+        shown = {sale.receipt.id: sale.receipt for sale in self.sold}
+        return {
+            one.id: shown[one.id].model_copy(update={"revision": one.revision, "checked_at": now})
+            if one.id in shown
+            else one.model_copy(update={"gone": True, "checked_at": now})
+            for one in receipts
+        }
+
+    def show(self, receipt_id: str, *, state: str) -> None:
+        """Have AWS show something it sold in another state."""
+        for sale in self.sold:
+            if sale.receipt.id == receipt_id:
+                sale.receipt = sale.receipt.model_copy(update={"state": state})
+
+    def _sell(self, purchase: Purchase, offer: Offering | None, mood: Mood) -> Sale:
+        now = self.clock.now()
+        leg = purchase.leg
+        fee = leg.fee if offer is None or offer.upfront_fee is None else offer.upfront_fee
+        receipt = Receipt(
+            id=f"cr-{len(self.sold) + 1:05d}",
+            purchase_id=purchase.id,
+            reservation_id=purchase.reservation_id,
+            kind=leg.kind,
+            account=leg.account,
+            region=leg.region,
+            zone=leg.zone,
+            instance_type=leg.instance_type,
+            instance_count=leg.instance_count,
+            target=leg.target,
+            segments=leg.segments if offer is None else offer.segments,
+            state=self.state,
+            checked_at=now,
+        )
+        sale = Sale(
+            purchase_id=purchase.id,
+            reservation_id=purchase.reservation_id,
+            leg=leg.number,
+            ref=purchase.offering_ref,
+            fee=fee,
+            at=now,
+            seen_from=now + self.slow if mood is Mood.SLOW_SALE else now,
+            receipt=receipt,
+        )
+        self.sold.append(sale)
+        if offer is not None:
+            self.withdraw(offer.ref)
+        return sale
