@@ -19,6 +19,9 @@ _BLOCKS_BEGIN = time(11, 30)
 _NEARLY = timedelta(hours=24)
 """How far a start may move and still nearly serve a fixed one."""
 
+_TIMES = frozenset({"starts_too_late", "starts_too_early", "ends_too_late", "too_short"})
+"""The faults that another time would mend."""
+
 WATCH = Note(code="watch", text="Nothing fits now. Send the same line with watch to be told.")
 
 
@@ -33,8 +36,7 @@ def advice(setting: Setting, judged: Judged) -> tuple[Note, ...]:
     ]
     if judged.pick is None:
         found.extend(_ask_quota(setting, judged))
-        known = {note.code for note in found}
-        found.extend(note for note in near_misses(setting, judged) if note.code not in known)
+        found.extend(near_misses(setting, judged))
         found.append(WATCH)
     return tuple(found)
 
@@ -101,7 +103,11 @@ def _other_time(judged: Judged) -> Iterator[Note]:
     fixed = request.earliest_start is not None and request.earliest_start == request.latest_start
     if pick is None or not fixed or not pick.candidate.prepaid:
         return
-    rivals = [case for case, _ in judged.rejected if _nearly_serves(case, pick)]
+    rivals = [
+        case
+        for case, reason in judged.rejected
+        if reason.code in _TIMES and _nearly_serves(case, pick)
+    ]
     if not rivals:
         return
     best = min(rivals, key=_cheapest)
@@ -118,16 +124,13 @@ def _nearly_serves(case: Case, pick: Fitting) -> bool:
     start = terms.request.earliest_start
     return (
         row.prepaid
-        and row.asked is not None
         and row.holds == row.asked
         and row.price is not None
         and row.price < pick.total
-        and row.currency == "USD"
         and stay is not None
         and start is not None
         and stay.start.time() == _BLOCKS_BEGIN
         and abs(stay.start - start) <= _NEARLY
-        and terms.now + terms.rules.payment_margin <= stay.start
         and stay.reserved < pick.stay.reserved
         and stay.usable >= min(terms.asked, terms.needed)
     )

@@ -1,11 +1,11 @@
 """A request as one line after /gpu that parses back to it."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 from bot.domain.request import Request, Target
 from bot.domain.values import money_text, plain_text
+from bot.engine.words import zone_of
 
 _TARGETS = {
     Target.EC2: "on ec2",
@@ -18,7 +18,7 @@ _TARGETS = {
 
 def line_of(request: Request, *, zone: str) -> str:
     """Return the request as a `reserve` line; days are written in the person's zone."""
-    parts = ["reserve", _what(request), *_when(request, ZoneInfo(zone))]
+    parts = ["reserve", _what(request), *_when(request, zone_of(zone))]
     if request.max_total_usd is not None:
         parts.append(f"max ${money_text(request.max_total_usd)}")
     if request.max_hourly_usd is not None:
@@ -46,7 +46,7 @@ def _what(request: Request) -> str:
     return f"{count} {name}"
 
 
-def _when(request: Request, zone: ZoneInfo) -> list[str]:
+def _when(request: Request, zone: tzinfo) -> list[str]:
     earliest, latest, end = request.earliest_start, request.latest_start, request.latest_end
     fixed = earliest is not None and earliest == latest
     if earliest is not None and fixed and request.strict and _fills(request, earliest):

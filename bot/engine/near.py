@@ -152,10 +152,10 @@ def _longer_block(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
             "strict": False,
         }
     )
-    note = setting.note("try_longer_block", f"A block of {days} days", longer)
+    note = setting.note("try_other_time", f"A block of {days} days", longer)
     line = line_of(longer, zone=setting.zone)
     ask = f"A block of {days} days from {moment(opening)} would cover it; ask for one: {line}"
-    yield note or Note(code="try_longer_block", text=ask)
+    yield note or Note(code="try_other_time", text=ask)
 
 
 def _is_block_of_type(row: Offering, terms: Terms) -> bool:

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from zoneinfo import ZoneInfo
 
 from bot.catalog import Catalog
 from bot.domain.request import Request, Target
 from bot.domain.rules import Rules
 from bot.domain.values import rate_text
-from bot.engine.words import MICROSECOND
+from bot.engine.words import MICROSECOND, zone_of
 
 BOOKING_HORIZON = timedelta(days=56)
 """How far ahead AWS sells prepaid capacity (EC2 User Guide, Capacity Blocks: eight weeks)."""
 SHORTEST_STAY = timedelta(hours=1)
 """Asked hours when a request names none (a watch on a type): any offering is long enough."""
+_LONGEST_HOURS = 10 * 366 * 24
+"""Ten years: longer than anything on sale, and every end is still a date that exists."""
 _DAY = timedelta(days=1)
 _WHOLE_LOCAL_DAYS = tuple(timedelta(hours=count) for count in (23, 24, 25))
 
@@ -106,8 +107,10 @@ def terms_of(
 
 
 def _asked(request: Request) -> timedelta:
-    if request.duration_hours is None:
+    if request.duration_hours is None or request.duration_hours <= 0:
         return SHORTEST_STAY
+    if request.duration_hours > _LONGEST_HOURS:
+        return timedelta(hours=_LONGEST_HOURS)
     # Whole seconds: an hour's third is printed as 0.3333, and must read back as 20 minutes.
     seconds = (request.duration_hours * 3600).quantize(Decimal(1), rounding=ROUND_HALF_UP)
     return timedelta(seconds=int(seconds))
@@ -177,5 +180,5 @@ def _ends_a_day(request: Request, zone: str) -> bool:
         return False
     if earliest is None or latest - earliest in _WHOLE_LOCAL_DAYS:
         return True
-    local = ZoneInfo(zone)
+    local = zone_of(zone)
     return (latest - MICROSECOND).astimezone(local).date() != latest.astimezone(local).date()

@@ -91,7 +91,8 @@ def whole_is_enough(stay: Stay, terms: Terms) -> bool:
 
 def rest_is_enough(stay: Stay, terms: Terms) -> bool:
     """Return whether enough of the window remains from its begin."""
-    return (stay.reserved_left if terms.by_reserved_hours else stay.usable_left) >= terms.needed
+    left = stay.reserved_left if terms.by_reserved_hours else stay.usable_left
+    return left > _NOTHING and left >= terms.needed
 
 
 def is_shorter(stay: Stay, terms: Terms) -> bool:

@@ -1,8 +1,9 @@
 """How the engine's sentences write instants, durations and money, in UTC and plain English."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.decision import Note
 from bot.domain.values import cents, plain_text, rate_text
@@ -14,6 +15,14 @@ MICROSECOND = timedelta(microseconds=1)
 def note(code: str, text: str) -> Note:
     """Return the note; equal ones are one object, since large markets repeat them."""
     return Note(code=code, text=text)
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the IANA zone; an unknown name is read as UTC, as the language reads it."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
 
 
 def hours(length: timedelta) -> Decimal:

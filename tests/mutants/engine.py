@@ -167,8 +167,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "days end in UTC",
         _TERMS,
-        "    local = ZoneInfo(zone)",
-        '    local = ZoneInfo(zone and "UTC")',
+        "    local = zone_of(zone)",
+        '    local = zone_of(zone and "UTC")',
     ),
     Mutant(
         "no start is too early",

@@ -3,12 +3,15 @@
 from datetime import timedelta
 from decimal import Decimal
 
+import pytest
+
 from bot.catalog import packaged
 from bot.domain.decision import Certainty
 from bot.domain.market import Kind
-from bot.domain.request import Target
+from bot.domain.request import Request, Target
 from bot.domain.rules import Rules
 from bot.engine import line_of, near_misses
+from bot.language import parse
 from tests.unit.engine.markets import (
     NOW,
     P5,
@@ -153,6 +156,15 @@ def test_a_dearer_or_flexible_one_is_no_other_time_to_try() -> None:
     assert "try_other_time" not in advised(decided(on_the_15th(), block(), early))
 
 
+def test_a_block_that_may_not_be_bought_is_no_other_time_to_try() -> None:
+    decision = decided(
+        fixed(at(16, 8), 8),
+        block("cb-two", opens=at(15, 11, 30), hours=48, fee="4000.00"),
+        block("cb-one", opens=at(16, 11, 30), hours=24, fee="2000.00", opted_in=False),
+    )
+    assert "try_other_time" not in advised(decision)
+
+
 def test_fewer_machines_are_the_nearest_when_a_quota_holds_fewer() -> None:
     request = asks(instance_count=4)
     decision = decided(request, on_demand(), quota(2 * 192))
@@ -173,8 +185,8 @@ def test_the_nearest_other_day_is_advised_as_a_fixed_start() -> None:
 
 def test_a_longer_block_is_asked_for_when_the_hours_cross_1130_utc() -> None:
     decision = decided(fixed(at(16, 8), 8), block(opens=at(16, 11, 30)))
-    said = advice_text(decision, "try_longer_block")
-    assert "reserve 2 p5.48xlarge for 48h from 2027-03-15T11:30Z" in said
+    said = [note.text for note in decision.advice if note.code == "try_other_time"]
+    assert any("reserve 2 p5.48xlarge for 48h from 2027-03-15T11:30Z" in text for text in said)
 
 
 def test_another_region_is_advised_by_its_code() -> None:
@@ -233,6 +245,23 @@ def test_a_line_says_every_part_of_the_request() -> None:
         " spot ok at 60% use for <@U0ANA> team=vision in <#C0GPU> platform=Linux/UNIX"
         " reason=\"the 'eval' run\""
     )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        asks(),
+        on_the_15th(instance_count=8, minimum_count=6, strict=True, interruptible=True),
+        fixed(at(16, 8), 8, target=Target.HYPERPOD, regions=("us-east-1", "us-west-2")),
+        asks(earliest_start=at(15), max_total_usd=Decimal(15000), max_hourly_usd=Decimal("9.5")),
+        asks(latest_end=at(20), owner="U0ANA", team="vision", reason="the eval run"),
+        asks(target=Target.ENDPOINT, interruptible=False, utilization=Decimal("0.6")),
+    ],
+)
+def test_a_line_parses_back_to_its_request(asked: Request) -> None:
+    line = line_of(asked, zone="UTC")
+    parsed = parse(line, now=NOW, zone="UTC", locale="en-US", catalog=packaged())
+    assert parsed.request == asked
 
 
 def test_a_line_says_every_kind_of_start() -> None:

@@ -38,12 +38,23 @@ def test_a_block_is_usable_until_half_an_hour_before_its_end() -> None:
     assert found.usable_hours == Decimal("23.5")
 
 
-def test_an_ultraserver_is_usable_until_an_hour_before_its_end() -> None:
-    request = on_the_15th(instance_type=None, ultraserver_type="u-p6e-gb200x72", instance_count=1)
+@pytest.mark.parametrize("named", [None, "u-p6e-gb200x72"])
+def test_an_ultraserver_is_usable_until_an_hour_before_its_end(named: str | None) -> None:
+    request = on_the_15th(instance_type=named, ultraserver_type="u-p6e-gb200x72", instance_count=1)
     row = block(count=18, instance_type="p6e-gb200.36xlarge", **ULTRA)
     found = option(decided(request, row), "cb-a")
     assert found.usable_end == at(16, 10, 30)
     assert found.instance_count == 18
+
+
+def test_ultraservers_are_counted_whole() -> None:
+    request = on_the_15th(
+        instance_type="u-p6e-gb200x72", ultraserver_type="u-p6e-gb200x72", instance_count=2
+    )
+    one = block(count=18, instance_type="p6e-gb200.36xlarge", **ULTRA)
+    assert rejects(decided(request, one)) == {"cb-a": "too_few_instances"}
+    other = one.model_copy(update={"ultraserver_type": "u-p6e-gb200x36"})
+    assert rejects(decided(request, other)) == {"cb-a": "wrong_type"}
 
 
 @pytest.mark.parametrize(
@@ -216,3 +227,24 @@ def test_a_type_that_no_catalog_knows_still_has_an_answer() -> None:
 
 def test_owned_machines_are_taken_up_to_the_asked_count() -> None:
     assert option(decided(on_the_15th(), owned()), "cr-a").instance_count == 2
+
+
+def test_a_tolerance_of_everything_still_needs_some_time() -> None:
+    rules = Rules(short_tolerance=Decimal(1), short_limit=timedelta(days=9))
+    gone = block(opens=at(14), hours=24)
+    assert rejects(decided(on_the_15th(), gone, rules=rules)) == {"cb-a": "starts_too_early"}
+
+
+@pytest.mark.parametrize("hours", ["0", "999999999999999"])
+def test_any_duration_has_an_answer(hours: str) -> None:
+    decision = decided(asks(duration_hours=Decimal(hours)), on_demand(), block())
+    assert order(decision)[0] == "od"
+
+
+def test_no_duration_takes_any_window() -> None:
+    assert order(decided(asks(duration_hours=None), block(hours=2))) == ["cb-a"]
+
+
+def test_a_zone_that_does_not_exist_is_read_as_utc() -> None:
+    decision = decided(on_the_15th(), block(opens=at(16)), zone="Mars/Olympus")
+    assert rejects(decision) == {"cb-a": "starts_too_late"}
