@@ -7,6 +7,7 @@ warmed after ready.
 
 import gc
 import logging
+import secrets
 import signal
 import sys
 import threading
@@ -41,7 +42,6 @@ from bot.services.purchasing import Purchasing
 from bot.services.quoting import Quoting
 from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
-from bot.services.searching import remembered_refusals
 from bot.services.settling import Settling
 from bot.services.switching import Switching
 from bot.services.telling import Telling
@@ -123,7 +123,7 @@ def build(
         configuration.accounts,
         clock=clock,
         catalog=catalog,
-        refusals=partial(remembered_refusals, store),
+        refusals=dict,  # quoting lays the remembered ones over every market it reads
         clients=clients,
         kinds=configuration.kinds,
         default_target=configuration.default_target,
@@ -343,10 +343,9 @@ class _Transport:
             )
         self._server: HttpServer | None = None
         if environment.port is not None:
-            secret = environment.slack_signing_secret
             gateway = Gateway(
                 app=app,
-                signing_secret=secret.get_secret_value() if secret is not None else None,
+                signing_secret=_signing_secret(environment),
                 workspace=slack.workspace,
                 app_id=None,
                 health=partial(self._health, house),
@@ -388,6 +387,12 @@ class _Transport:
     def _health(self, house: House) -> tuple[bool, Mapping[str, object]]:
         connected = self._socket.connected() if self._socket is not None else True
         return health(house, mode=self.mode, connected=connected)
+
+
+def _signing_secret(environment: Environment) -> str:
+    """Return the secret; one that nobody knows where Socket Mode needs none."""
+    secret = environment.slack_signing_secret
+    return secret.get_secret_value() if secret is not None else secrets.token_hex(32)
 
 
 def _workspace(token: str, base_url: str) -> str:
