@@ -22,10 +22,17 @@ from bot.services.telling import Telling
 KIND = "follow"
 
 NEAR = timedelta(minutes=1)
-PAYING = timedelta(minutes=5)
-USING = timedelta(minutes=15)
+"""Around a start, while AWS does not show it active: somebody waits for the machines."""
+PAYING = timedelta(minutes=2)
+"""AWS takes the payment within 5 minutes to 12 hours (EC2 User Guide, Capacity Blocks)."""
+ENDING = timedelta(minutes=5)
+SETTLING_IN = timedelta(minutes=15)
+USING = timedelta(hours=1)
 FAR = timedelta(hours=6)
 """Nothing is expected before the start, but a block can vanish: four looks a day."""
+EARLY = timedelta(minutes=10)
+LAST_STRETCH = timedelta(minutes=90)
+FIRST_STRETCH = timedelta(hours=2)
 
 NOT_ACTIVE_YET = timedelta(minutes=15)
 """AWS shows a block active some minutes after its start; later than this is worth a warning."""
@@ -67,17 +74,27 @@ def _looks(receipt: Receipt, now: datetime) -> Sequence[datetime]:
     if receipt.gone or receipt.state in ENDED_WORDS | FAILED_WORDS:
         return ()
     if receipt.state in PENDING_WORDS:
-        young = now - receipt.segments[0].start < timedelta(0)
-        return (now + (NEAR if young else PAYING),)
-    edges = sorted(
-        moment
-        for segment in receipt.segments
-        for moment in (segment.start, *usable(segment, lost_of(receipt)), segment.end)
-    )
-    ahead = [edge - 10 * NEAR for edge in edges if edge - 10 * NEAR > now]
-    close = any(abs(edge - now) <= 2 * NOT_ACTIVE_YET for edge in edges)
-    pace = NEAR if close else USING if receipt.state in ACTIVE_WORDS else FAR
-    return (min([now + pace, *ahead]),)
+        return (now + PAYING,)
+    running = segment_at(receipt, now)
+    if running is not None and receipt.state in ACTIVE_WORDS:
+        return (_look_while_used(running, lost_of(receipt), now),)
+    coming = [segment.start for segment in receipt.segments if segment.start > now]
+    if running is not None:
+        fresh = now - running.start < 2 * NOT_ACTIVE_YET
+        return (now + (NEAR if fresh else SETTLING_IN),)
+    if not coming:
+        return (now + ENDING,)
+    early = min(coming) - EARLY
+    return (min(now + FAR, early) if now < early else now + NEAR,)
+
+
+def _look_while_used(segment: Segment, lost: timedelta, now: datetime) -> datetime:
+    _, last_minute = usable(segment, lost)
+    stretch = last_minute - LAST_STRETCH
+    if now >= stretch:
+        return now + ENDING
+    pace = SETTLING_IN if now - segment.start < FIRST_STRETCH else USING
+    return min(now + pace, stretch)
 
 
 def lost_of(receipt: Receipt) -> timedelta:
