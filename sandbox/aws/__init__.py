@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from moto.moto_api._internal import mock_random
 from moto.moto_api._internal.models import moto_api_backend
 from moto.moto_server.werkzeug_app import MotoRequestHandler
 from typing_extensions import override
@@ -73,6 +74,7 @@ class SimulatedAws:
     def start(self, port: int = 0) -> str:
         """The endpoint URL, on 127.0.0.1; port 0 takes a free one."""
         moto_api_backend.reset()
+        mock_random.seed(self._world.seed)
         self._server = make_server(
             "127.0.0.1", port, self._wire, threaded=True, request_handler=QuietHandler
         )

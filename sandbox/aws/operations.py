@@ -46,6 +46,7 @@ OPERATIONS: dict[tuple[str, str], Handler] = {
     ("sagemaker", "ListTrainingPlans"): planbooks.list_plans,
     ("sagemaker", "ExtendTrainingPlan"): planbooks.extend_plan,
     ("sagemaker", "DescribeTrainingPlanExtensionHistory"): planbooks.describe_extension_history,
+    ("sagemaker", "DescribeReservedCapacity"): planbooks.describe_reserved_capacity,
     ("sagemaker", "ListTags"): planbooks.list_tags,
     ("sagemaker", "CreateModel"): endpoints.create_model,
     ("sagemaker", "DescribeModel"): endpoints.describe_model,

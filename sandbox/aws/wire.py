@@ -24,6 +24,7 @@ from sandbox.aws import protocol
 from sandbox.aws.buckets import Buckets
 from sandbox.aws.errors import AwsError, throttled
 from sandbox.aws.faults import Fault, FaultBook
+from sandbox.aws.furnishing import furnish
 from sandbox.aws.operations import FROM_MOTO, OPERATIONS
 from sandbox.aws.permissions import check_permission
 from sandbox.aws.times import stamp
@@ -237,6 +238,8 @@ class Wire:
         environ = {k: v for k, v in arrival.environ.items() if not k.startswith("werkzeug.")}
         environ["wsgi.input"] = io.BytesIO(arrival.body)
         with self._moto_lock:
+            if arrival.call.service == "ec2":
+                furnish(arrival.call.account, arrival.call.region)
             chunks, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
         number = int(status.split(maxsplit=1)[0])
         kept = [(key, value) for key, value in headers if key.lower() != "content-length"]

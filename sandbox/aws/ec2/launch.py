@@ -7,6 +7,7 @@ from moto.core.exceptions import ServiceException
 from moto.ec2.models import ec2_backends
 
 from sandbox.aws.errors import AwsError
+from sandbox.aws.furnishing import furnish
 from sandbox.aws.world import Call, World
 from sandbox.aws.zones import Zone, zone_named, zones_of
 
@@ -37,6 +38,7 @@ def with_template(
     """
     if not template:
         return params
+    furnish(call.account, call.region)
     backend = ec2_backends[call.account][call.region]
     try:
         if template.get("LaunchTemplateId"):

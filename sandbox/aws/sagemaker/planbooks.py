@@ -20,7 +20,7 @@ from sandbox.aws.sagemaker.plans import (
     end_part_later,
     search_offerings,
 )
-from sandbox.aws.sagemaker.planviews import summarize
+from sandbox.aws.sagemaker.planviews import describe_part, summarize
 from sandbox.aws.world import Call, World
 
 LATEST_ORDER = timedelta(hours=1)
@@ -192,6 +192,20 @@ def describe_extension_history(world: World, call: Call) -> dict[str, Any]:
     rows = [_describe(plan, one) for one in plan.extensions]
     found, token = page(rows, call.params, default=100, most=100)
     return with_token({"TrainingPlanExtensions": found}, token)
+
+
+def describe_reserved_capacity(world: World, call: Call) -> dict[str, Any]:
+    """DescribeReservedCapacity: one part of a plan, with what is free and in use.
+
+    Raises:
+        AwsError: there is no such part.
+    """
+    place = world.place(call.account, call.region)
+    wanted = call.params.get("ReservedCapacityArn", "")
+    for plan in place.plans.values():
+        if wanted in plan.capacity_ids:
+            return describe_part(place, plan, plan.capacity_ids.index(wanted))
+    raise AwsError("ResourceNotFound", f"Reserved capacity {wanted} is not found.")
 
 
 def list_tags(world: World, call: Call) -> dict[str, Any]:

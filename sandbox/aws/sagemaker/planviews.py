@@ -109,6 +109,23 @@ def summarize(place: Place, plan: Plan) -> dict[str, Any]:
     return row
 
 
+def describe_part(place: Place, plan: Plan, index: int) -> dict[str, Any]:
+    """One part of a plan as DescribeReservedCapacity words it."""
+    row = _part(plan, index)
+    known = {
+        key: row[key]
+        for key in row
+        if key not in {"AvailabilityZoneId", "UltraServerType", "UltraServerCount"}
+    }
+    total, used = total_instances(plan), in_use(place, plan)
+    active = plan.part_status[index] == "Active"
+    return {
+        **known,
+        "AvailableInstanceCount": total - used if active else 0,
+        "InUseInstanceCount": used if active else 0,
+    }
+
+
 def _part(plan: Plan, index: int) -> dict[str, Any]:
     part = plan.segments[index]
     hours, minutes = times.hours_and_minutes(part.end - part.start)

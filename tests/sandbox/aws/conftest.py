@@ -8,10 +8,11 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
+
 from sandbox.aws import SimulatedAws, Supply
 
 START = datetime(2027, 3, 10, 15, 0, tzinfo=UTC)
-SESSION = boto3.Session(aws_access_key_id="A" * 20, aws_secret_access_key="s")  # noqa: S106 - not a secret
+SESSION = boto3.Session(aws_access_key_id="A" * 20, aws_secret_access_key="s")
 ONE_TRY = {"total_max_attempts": 1}
 
 

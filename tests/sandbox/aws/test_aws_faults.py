@@ -96,7 +96,7 @@ def test_a_slow_sale_happens_after_the_client_has_given_up(sandbox, offer):
         ("sagemaker", "ListTrainingPlans", "list_training_plans", "ThrottlingException"),
     ],
 )
-def test_a_throttle_speaks_the_services_own_code(
+def test_a_throttle_speaks_the_services_own_code(  # noqa: PLR0917 - fixtures and parameters
     sandbox, refused, search, service, operation, call, code
 ):
     sandbox.aws.add_fault({"operation": operation, "fault": "throttle"})

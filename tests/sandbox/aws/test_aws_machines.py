@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from moto.ec2.models.amis import AMIS
 
+from sandbox.aws.furnishing import LINUX_TEMPLATE_ID
+
 POOL = {"region": "us-east-1", "instance_type": "p5.48xlarge"}
 
 
@@ -278,7 +280,7 @@ def test_a_launch_template_fills_in_what_the_call_leaves_out(roomy):
     launched = roomy.ec2.run_instances(LaunchTemplate=found, MinCount=1, MaxCount=1)["Instances"]
     assert launched[0]["InstanceType"] == "p5.48xlarge"
     versions = roomy.ec2.describe_launch_template_versions(
-        **{"LaunchTemplateId": found["LaunchTemplateId"]}
+        LaunchTemplateId=found["LaunchTemplateId"]
     )["LaunchTemplateVersions"]
     assert versions[0]["LaunchTemplateData"]["ImageId"]
 
@@ -337,3 +339,32 @@ def test_tags_can_be_put_on_later_and_found(roomy):
     found = roomy.ec2.describe_instances(Filters=[{"Name": "tag:team", "Values": ["vis*"]}])
     assert found["Reservations"][0]["Instances"][0]["InstanceId"] == machine
     assert json.dumps(roomy.aws.sold())
+
+
+def test_every_account_owns_a_launch_template_that_can_be_named_beforehand(roomy):
+    versions = roomy.ec2.describe_launch_template_versions(LaunchTemplateId=LINUX_TEMPLATE_ID)
+    picture = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]["ImageId"]
+    found = roomy.ec2.describe_images(ImageIds=[picture])["Images"][0]
+    assert found["PlatformDetails"] == "Linux/UNIX"
+    launched = roomy.client("ec2", "us-west-2").run_instances(
+        LaunchTemplate={"LaunchTemplateId": LINUX_TEMPLATE_ID},
+        InstanceType="g5.48xlarge",
+        MinCount=1,
+        MaxCount=1,
+    )
+    assert launched["Instances"][0]["InstanceType"] == "g5.48xlarge"
+
+
+def test_zone_names_and_ids_of_the_offered_types_agree_with_the_zones(roomy):
+    zones = {
+        one["ZoneName"]: one["ZoneId"]
+        for one in roomy.ec2.describe_availability_zones()["AvailabilityZones"]
+    }
+
+    def places(kind):
+        rows = roomy.ec2.describe_instance_type_offerings(
+            LocationType=kind, Filters=[{"Name": "instance-type", "Values": ["p5en.48xlarge"]}]
+        )["InstanceTypeOfferings"]
+        return {one["Location"] for one in rows}
+
+    assert {zones[name] for name in places("availability-zone")} == places("availability-zone-id")

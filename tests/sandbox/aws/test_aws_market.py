@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from moto.core.utils import get_service_model
+
 from sandbox.aws import Supply
 from sandbox.aws.operations import FROM_MOTO, OPERATIONS
 from sandbox.aws.protocol import ShapeError, misfits, operation_model, render

@@ -1,7 +1,6 @@
 """Training plans and the endpoints that run on them."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 import pytest
 
@@ -178,6 +177,17 @@ def test_plans_are_listed_by_status_in_pages(plans):
     assert [one["TrainingPlanName"] for one in rest["TrainingPlanSummaries"]] == ["two"]
     failed = plans.sagemaker.list_training_plans(Filters=[{"Name": "Status", "Value": "Failed"}])
     assert [one["TrainingPlanName"] for one in failed["TrainingPlanSummaries"]] == ["two"]
+
+
+def test_a_part_of_a_plan_can_be_read_alone(plans, refused):
+    create(plans)
+    activate(plans)
+    part = described(plans)["ReservedCapacitySummaries"][0]["ReservedCapacityArn"]
+    found = plans.sagemaker.describe_reserved_capacity(ReservedCapacityArn=part)
+    assert (found["Status"], found["AvailableInstanceCount"]) == ("Active", 2)
+    unknown = part[:-3] + "xyz"
+    describe = plans.sagemaker.describe_reserved_capacity
+    assert refused(describe, ReservedCapacityArn=unknown) == "ResourceNotFound"
 
 
 def test_an_unknown_plan_is_not_found(plans, refused):
