@@ -46,8 +46,8 @@ def rows() -> list[tuple[str, float, str]]:
     few = market_json(block_percent=70, fit_percent=2)
     many = market_json(block_percent=80, fit_percent=78)
     return [
-        ("decide on 5,000 offerings, 2 % fit", ratio(few, least=0.02), f"<= {MARK:g}"),
-        ("decide on 5,000 offerings, 78 % fit", ratio(many, least=0.75), f"<= {MARK:g}"),
+        ("decide on 5,000 offerings, 2 % fit", ratio(few, least=0.02), f"≤ {MARK:g}"),
+        ("decide on 5,000 offerings, 78 % fit", ratio(many, least=0.75), f"≤ {MARK:g}"),
     ]
 
 

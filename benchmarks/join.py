@@ -24,8 +24,8 @@ def rows() -> list[tuple[str, float, str]]:
     """Name, median ratio and mark, for AWS's counts and for arbitrary ones."""
     odd = tuple(range(1, 31))
     return [
-        ("join of 500 offerings, AWS's counts", ratio(AWS_COUNTS), f">= {MARK:g}"),
-        ("join of 500 offerings, any count to 30", ratio(odd), f">= {MARK:g}"),
+        ("join of 500 offerings, AWS's counts", ratio(AWS_COUNTS), f"≥ {MARK:g}"),
+        ("join of 500 offerings, any count to 30", ratio(odd), f"≥ {MARK:g}"),
     ]
 
 
