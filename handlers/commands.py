@@ -188,8 +188,9 @@ def _stop(said: Said, desk: Desk) -> Reply:
 
 
 def _resume(said: Said, desk: Desk) -> Reply:
-    desk.switching.set(desk.resume_to, by=said.user)
-    return _word(SWITCHES[desk.resume_to])
+    to = Switch.SHADOW if desk.resume_to is Switch.SHADOW else Switch.ON
+    desk.switching.set(to, by=said.user)
+    return _word(SWITCHES[to])
 
 
 def _help(said: Said, desk: Desk) -> Reply:

@@ -115,8 +115,8 @@ Extra = Callable[[ButtonValue, str], str]
 class Desk:
     """Everything that the work on a delivery may call.
 
-    `resume_to` is what /gpu resume turns the switch to: the file's setting, so that resuming
-    never buys in an installation that is meant to rehearse only. `extras` serve the buttons
+    `resume_to` is the file's setting of the switch: where it says shadow, /gpu resume goes back to
+    shadow, so that an installation that rehearses never buys by it. `extras` serve the buttons
     gpu.extend, gpu.release and gpu.cleanup once their services exist.
     """
 

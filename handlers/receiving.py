@@ -247,8 +247,8 @@ def build_app(
     request waits for auth.test, and so that SLACK_CLIENT_ID in the environment can't switch
     Bolt into its OAuth mode with a token store of its own.
     """
-    for name in ("slack_bolt", "slack_sdk"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("slack_bolt").setLevel(logging.ERROR)
+    logging.getLogger("slack_sdk").setLevel(logging.WARNING)
     app = App(
         name="gpubot",
         process_before_response=True,

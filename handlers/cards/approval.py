@@ -71,7 +71,7 @@ def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]
         yield f"For: {shown(cut(one_line(request.reason), MOST_REASON))}"
     else:
         yield "No reason was given"
-    if proposal.note:
+    if proposal.note and proposal.state in (ProposalState.EXPIRED, ProposalState.SUPERSEDED):
         yield shown(proposal.note)
 
 

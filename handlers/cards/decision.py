@@ -43,6 +43,21 @@ SAID_ALREADY = frozenset(
 )
 """Warnings whose figures stand in the card's own lines."""
 
+LACKS = {
+    "joined": "several purchases",
+    "fewer_machines_than_asked": "fewer machines",
+    "more_machines_than_asked": "more machines than asked",
+    "shorter_than_asked": "shorter than asked",
+    "longer_than_asked": "longer than asked",
+    "starts_later": "starts later",
+    "gap_between_segments": "has a gap",
+    "refused_before": "refused lately",
+    "score_low": "low Spot score",
+    "local_zone": "in a Local Zone",
+    "owner_must_agree": "its owner must agree",
+}
+"""Warnings that tell why an option came after another one."""
+
 BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
 BOUGHT = frozenset(
     {State.PAYMENT_PENDING, State.SCHEDULED, State.ACTIVE, State.ENDED, State.NEEDS_REVIEW}
@@ -104,7 +119,7 @@ def option_lines(option: Option, view: CardView | None) -> Iterator[str]:
     if len(option.segments) > 1:
         yield f"In {len(option.segments)} parts, with a gap between them"
     final = "can be cancelled" if option.cancellable else "*cannot be cancelled*"
-    yield f"{wording.CERTAINTIES[option.certainty].capitalize()} · {final}"
+    yield f"{wording.first_upper(wording.CERTAINTIES[option.certainty])} · {final}"
     if option.break_even_utilization is not None:
         said = view.reservation.request.utilization if view is not None else None
         use = f"; you said {wording.percent(said)}" if said is not None else ""
@@ -119,7 +134,8 @@ def _head(view: CardView, names: Names) -> Iterator[str]:
     tick = "✓ " if wording.sure(view.receipts) else ""
     name = strong(gpu_id(reservation.id))
     yield f"{name} · {shown(wording.wanted(reservation.request))}"
-    yield f"{tick}{strong(wording.STATES[reservation.state].capitalize())}{_more(view, names)}"
+    state = strong(wording.first_upper(wording.STATES[reservation.state]))
+    yield f"{tick}{state}{_more(view, names)}"
     if reservation.request.reason:
         yield f"For: {shown(cut(one_line(reservation.request.reason), MOST_REASON))}"
 
@@ -177,22 +193,26 @@ def _rest(decision: Decision, option: Option | None) -> list[Block]:
 
 def _other(other: Option, pick: Option) -> str:
     """Return one line on an option that lost, with why."""
-    why = []
-    if other.total_usd > pick.total_usd:
-        why.append("costs more")
-    if other.certainty != pick.certainty:
-        why.append(wording.CERTAINTIES[other.certainty])
-    if pick.cancellable and not other.cancellable:
-        why.append("cannot be cancelled")
-    if len(other.refs) > len(pick.refs):
-        why.append(f"{len(other.refs)} purchases")
-    if wording.began(other) > wording.began(pick):
-        why.append("starts later")
-    if other.instance_count < pick.instance_count:
-        why.append("fewer machines")
-    losing = ", ".join(why[:2]) if why else "ranked lower"
+    losing = ", ".join(list(_losing(other, pick))[:2]) or "as good, elsewhere"
     where = f"{wording.KINDS[other.kind]} in {other.zone or other.region}"
     return f"{other.rank}. {wording.dollars(other.total_usd)} · {shown(where)} — {shown(losing)}"
+
+
+def _losing(other: Option, pick: Option) -> Iterator[str]:
+    """Give what the option lacks beside the pick, the weightiest first."""
+    mine = {note.code for note in pick.warnings}
+    lacking = [LACKS[n.code] for n in other.warnings if n.code in LACKS and n.code not in mine]
+    if other.certainty != pick.certainty:
+        yield wording.CERTAINTIES[other.certainty]
+    yield from lacking
+    if other.total_usd > pick.total_usd:
+        yield "costs more"
+    if pick.cancellable and not other.cancellable:
+        yield "cannot be cancelled"
+    if wording.began(other) > wording.began(pick) and "starts later" not in lacking:
+        yield "starts later"
+    if other.usable_hours < pick.usable_hours:
+        yield "fewer usable hours"
 
 
 def _not_read(decision: Decision) -> str:

@@ -54,6 +54,11 @@ SURE_STATES = frozenset({"scheduled", "active"})
 """AWS's own words for capacity that is there or will be (EC2 and SageMaker, in our spelling)."""
 
 
+def first_upper(text: str) -> str:
+    """Return the text with its first letter large and the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def dollars(amount: Decimal) -> str:
     """Return an exact amount of dollars: $6,877.44; more than cents only when AWS gave more."""
     whole, _, fraction = plain_text(amount).partition(".")

@@ -261,7 +261,15 @@ def test_any_text_after_the_command_is_taken_as_it_was_typed(office, text):
     assert read_item(row.body).text == text
 
 
-@pytest.mark.parametrize("body", [{"type": "view_submission", "view": {}}, {"type": 7}, {}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "view_submission", "view": {}},
+        {"type": "view_submission", "view": {"callback_id": "gpu.deny.view"}},
+        {"type": 7},
+        {},
+    ],
+)
 def test_a_payload_without_its_fields_is_acknowledged_all_the_same(office, body):
     assert office.post(urlencode({"payload": json.dumps(body)}))[0] == 200
     assert waiting(office) == 0

@@ -1,5 +1,6 @@
 """Handlers and the real command language agree: forms, choices, help, and what users type."""
 
+import time
 from datetime import UTC, datetime
 from functools import partial
 
@@ -8,10 +9,11 @@ import pytest
 from bot.catalog import packaged
 from bot.domain.request import Status, Target
 from bot.language import VERBS, help_text, parse
+from handlers.cards.private import helped
 from handlers.commands import KNOWN
 from handlers.forms import FormContext, complaints, request_form, sentence_of
 from tests.handlers.block_kit import faults, view_faults
-from tests.handlers.office import NOW, Office
+from tests.handlers.office import NOW, Office, card, proposal
 
 READ = partial(parse, catalog=packaged())
 ZONE = "Europe/Berlin"
@@ -113,8 +115,6 @@ def test_questions_are_answered_one_after_the_other_with_buttons(talking):
 
 
 def test_a_denial_without_a_reason_asks_for_it(talking):
-    from tests.handlers.office import card, proposal
-
     talking.services.cards[42] = card(proposal=proposal())
     talking.command("deny 42", user="U0BRUNO")
     talking.work()
@@ -128,8 +128,6 @@ def test_curly_quotes_keep_the_reason_together(talking):
 
 
 def test_times_are_read_in_the_persons_zone_whatever_the_process_thinks(talking, monkeypatch):
-    import time
-
     for zone in ("America/Chicago", "Asia/Tokyo"):
         monkeypatch.setenv("TZ", zone)
         time.tzset()
@@ -156,7 +154,5 @@ def test_help_lists_exactly_the_verbs_that_work(talking):
 @pytest.mark.parametrize("locale", ["en-US", "pt-BR", "es-ES"])
 @pytest.mark.parametrize("verb", [None, *KNOWN])
 def test_help_fits_slack_in_every_language(locale, verb):
-    from handlers.cards.private import helped
-
     for message in helped(help_text(verb, locale, tuple(KNOWN))):
         assert faults(list(message.blocks)) == []
