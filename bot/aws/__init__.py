@@ -1,1 +1,9 @@
-"""."""
+"""The only home of boto3: reads the markets, buys, and looks after what was bought."""
+
+from bot.aws.buying import AwsBuyer
+from bot.aws.clients import Clients
+from bot.aws.holdings import AwsHoldings
+from bot.aws.identity import Check, check_identity
+from bot.aws.market import AwsMarket
+
+__all__ = ["AwsBuyer", "AwsHoldings", "AwsMarket", "Check", "Clients", "check_identity"]

@@ -1,0 +1,148 @@
+"""Sessions and clients: one session per account and role, two ways of calling.
+
+READING repeats a read as boto3 does. SPENDING never repeats: botocore by itself sends a purchase
+three times when the answer is late or broken, and Capacity Blocks have no client token.
+"""
+
+import threading
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import boto3
+import botocore.session
+from botocore.client import BaseClient
+from botocore.config import Config
+from botocore.credentials import (
+    AssumeRoleCredentialFetcher,
+    CredentialProvider,
+    CredentialResolver,
+    DeferredRefreshableCredentials,
+)
+from botocore.exceptions import BotoCoreError, ClientError
+from typing_extensions import override
+
+from bot.aws.errors import code_of, message_of
+from bot.domain.errors import BugError, RefusedError
+from bot.policy.configuration import Account
+
+READING: Final = Config(
+    retries={"mode": "standard", "total_max_attempts": 3},
+    connect_timeout=5,
+    read_timeout=20,
+    max_pool_connections=4,
+    user_agent_extra="gpubot",
+)
+SPENDING: Final = Config(
+    retries={"mode": "standard", "total_max_attempts": 1},
+    connect_timeout=5,
+    read_timeout=60,
+    max_pool_connections=4,
+    user_agent_extra="gpubot",
+)
+
+Purpose = Literal["read", "buy", "launch"]
+
+_PRICING_REGIONS: Final = {"us": "us-east-1", "eu": "eu-central-1", "ap": "ap-south-1"}
+"""The Price List Query API is served from three Regions only (AWS Price List user guide)."""
+
+
+class _AssumedRole(CredentialProvider):
+    """Credentials of a role, fetched when first needed and renewed by botocore."""
+
+    METHOD = "gpubot-assume-role"
+    CANONICAL_NAME = "custom-gpubot-assume-role"
+
+    def __init__(self, source: botocore.session.Session, role: str) -> None:
+        super().__init__()
+        self._source = source
+        self._role = role
+
+    @override
+    def load(self) -> DeferredRefreshableCredentials:
+        fetcher = AssumeRoleCredentialFetcher(
+            client_creator=self._source.create_client,
+            source_credentials=self._source.get_credentials(),
+            role_arn=self._role,
+            extra_args={"RoleSessionName": "gpubot"},
+        )
+        return DeferredRefreshableCredentials(
+            method=self.METHOD, refresh_using=fetcher.fetch_credentials
+        )
+
+
+class Clients:
+    """Clients of every account, made under one lock when first needed, then shared by threads."""
+
+    def __init__(self, accounts: Iterable[Account]) -> None:
+        self.accounts = {account.name: account for account in accounts}
+        self._lock = threading.Lock()
+        self._sessions: dict[str | None, boto3.Session] = {}
+        self._clients: dict[tuple[str, str, str | None, bool], BaseClient] = {}
+
+    def account(self, name: str) -> Account:
+        """Return the account. Raises BugError when the configuration has none of that name."""
+        if name not in self.accounts:
+            message = f"no account is called {name!r} in the configuration"
+            raise BugError(message)
+        return self.accounts[name]
+
+    def reading(self, service: str, account: str, region: str) -> BaseClient:
+        """Return the client for reads."""
+        return self._client(service, region, self._role(account, "read"), spends=False)
+
+    def pricing(self, account: str, region: str) -> BaseClient:
+        """Return a Price List client; its own Region has nothing to do with the product's."""
+        return self.reading("pricing", account, _PRICING_REGIONS.get(region[:2], "us-east-1"))
+
+    def spending(
+        self, service: str, account: str, region: str, *, purpose: Purpose = "buy"
+    ) -> BaseClient:
+        """Return the client that sends once.
+
+        The role's credentials are fetched here, so that their failure is plainly no purchase.
+        Raises RefusedError when they can't be had.
+        """
+        role = self._role(account, purpose)
+        try:
+            credentials = self._session(role).get_credentials()
+            if credentials is None:
+                raise RefusedError("NoCredentials", "there are no AWS credentials")
+            credentials.get_frozen_credentials()
+            return self._client(service, region, role, spends=True)
+        except (BotoCoreError, ClientError) as error:
+            raise RefusedError(code_of(error), message_of(error)) from error
+
+    def warm(self) -> None:
+        """Make the reading clients ahead of the first request; the first costs most."""
+        for account in self.accounts.values():
+            for region in account.regions:
+                self.reading("ec2", account.name, region)
+
+    def _role(self, account: str, purpose: Purpose) -> str | None:
+        found = self.account(account)
+        roles = {"read": found.read_role, "buy": found.buy_role, "launch": found.launch_role}
+        return roles[purpose]
+
+    def _session(self, role: str | None) -> boto3.Session:
+        with self._lock:
+            return self._session_locked(role)
+
+    def _session_locked(self, role: str | None) -> boto3.Session:
+        if role not in self._sessions:
+            session = botocore.session.Session()
+            if role is not None:
+                session.register_component(
+                    "credential_provider",
+                    CredentialResolver([_AssumedRole(botocore.session.Session(), role)]),
+                )
+            self._sessions[role] = boto3.Session(botocore_session=session)
+        return self._sessions[role]
+
+    def _client(self, service: str, region: str, role: str | None, *, spends: bool) -> BaseClient:
+        key = (service, region, role, spends)
+        with self._lock:
+            if key not in self._clients:
+                make: Any = self._session_locked(role).client
+                config = SPENDING if spends else READING
+                self._clients[key] = make(service, region_name=region, config=config)
+            return self._clients[key]

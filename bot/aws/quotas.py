@@ -1,0 +1,248 @@
+"""Service quotas, in the unit that AWS counts: vCPUs per family on EC2, machines on SageMaker.
+
+Codes: EC2 instance types guide, "Amazon EC2 instance quotas"; EC2 User Guide, "Spot Instance
+limits". A quota whose value is not known has the limit None, never 0.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.aws.books import RegionBooks
+from bot.aws.calls import pages, read
+from bot.aws.clients import Clients
+from bot.aws.rate import Shared
+from bot.catalog import Catalog
+from bot.domain.base import Model
+from bot.domain.errors import MarketError
+from bot.domain.market import Kind, Quota
+from bot.ports import Clock
+
+_KEEP: Final = timedelta(minutes=5)
+_KEEP_NAMES: Final = timedelta(hours=24)
+
+ON_DEMAND: Final = {
+    "p": "L-417A185B",
+    "g": "L-DB2E81BA",
+    "vt": "L-DB2E81BA",
+    "trn": "L-2C3B7624",
+    "inf": "L-1945791B",
+    "dl": "L-6E869C2A",
+}
+SPOT: Final = {
+    "p": "L-7212CCBC",
+    "p5": "L-C4BD4855",
+    "g": "L-3819A6DF",
+    "vt": "L-3819A6DF",
+    "trn": "L-6B0D517C",
+    "inf": "L-B5D1601B",
+    "dl": "L-85EED4F7",
+}
+BLOCKS: Final = {
+    "p4d": "L-2C8F52B3",
+    "p5": "L-DA6814F2",
+    "p5e": "L-C45F30BC",
+    "p5en": "L-4F9BB70B",
+    "trn1": "L-2E30FD7D",
+    "trn2": "L-64569A79",
+}
+
+_UNKNOWN_CODES: Final = ("NoSuchResourceException", "ResourceNotFoundException")
+
+
+class LimitRow(Model):
+    """A quota as AWS names it. `limit` is None when AWS knows the quota but no value."""
+
+    name: str
+    limit: int | None
+
+
+class Quotas:
+    """Reads quotas by code, remembered for five minutes."""
+
+    def __init__(self, clients: Clients, *, clock: Clock, catalog: Catalog) -> None:
+        self._clients = clients
+        self._catalog = catalog
+        self._kept: Shared[LimitRow | None] = Shared(clock=clock, keep=_KEEP)
+        self._names: Shared[dict[str, str]] = Shared(clock=clock, keep=_KEEP_NAMES)
+
+    def limit(self, account: str, region: str, service: str, code: str) -> LimitRow | None:
+        """Return the applied value, else the default; None: no such quota. Raises MarketError."""
+        return self._kept.get(
+            (account, region, service, code), lambda: self._read(account, region, service, code)
+        )
+
+    def block_limit(self, account: str, region: str, instance_type: str) -> int | None:
+        """Return the vCPU limit for blocks of the type, or None when it can't be known."""
+        code = BLOCKS.get(_family(_member(instance_type, self._catalog)))
+        if code is None:
+            return None
+        try:
+            row = self.limit(account, region, "ec2", code)
+        except MarketError:
+            return None
+        return row.limit if row else None
+
+    def ec2_rows(
+        self,
+        books: RegionBooks | None,
+        *,
+        account: str,
+        region: str,
+        types: Iterable[str],
+        at: datetime,
+    ) -> list[Quota]:
+        """Return the quotas that could stop those types, with what is used. Raises MarketError.
+
+        `at` is the moment for which blocks in use are counted. Without books what is used is
+        not known.
+        """
+        rows: list[Quota] = []
+        families = sorted({_family(_member(name, self._catalog)) for name in types})
+        for spot, codes in ((False, ON_DEMAND), (True, SPOT)):
+            for code in dict.fromkeys(c for f in families for c in _codes(f, codes)):
+                rows += self._vcpu_row(books, account, region, code, spot=spot)
+        for family in families:
+            block_code = BLOCKS.get(family)
+            row = self.limit(account, region, "ec2", block_code) if block_code else None
+            if row:
+                prefix = f"{family}."
+                used = (
+                    books.block_vcpus(at=at, prefix=prefix, catalog=self._catalog)
+                    if books is not None
+                    else None
+                )
+                rows.append(
+                    Quota(
+                        account=account,
+                        region=region,
+                        name=row.name,
+                        code=block_code,
+                        kinds=(Kind.CAPACITY_BLOCK,),
+                        types=(f"{family}.*",),
+                        unit="vcpus",
+                        limit=row.limit,
+                        used=used,
+                    )
+                )
+        return rows
+
+    def plan_rows(
+        self,
+        *,
+        account: str,
+        region: str,
+        types: Iterable[str],
+        used: Callable[[str], int | None],
+    ) -> list[Quota]:
+        """Return the reserved-capacity quota of each `ml.` type. Raises MarketError.
+
+        Name: "Number of ml.p5.48xlarge instances in reserved capacity across training plans per
+        Region" (SageMaker Developer Guide, training plan quotas).
+        """
+        codes = self._names.get((account,), lambda: self._plan_codes(account, region))
+        rows = []
+        for name in types:
+            code = codes.get(name)
+            row = self.limit(account, region, "sagemaker", code) if code else None
+            rows.append(
+                Quota(
+                    account=account,
+                    region=region,
+                    name=row.name if row else f"{name} in reserved capacity",
+                    code=code,
+                    kinds=(Kind.TRAINING_PLAN,),
+                    types=(name,),
+                    unit="instances",
+                    limit=row.limit if row else None,
+                    used=used(name),
+                )
+            )
+        return rows
+
+    def _vcpu_row(
+        self, books: RegionBooks | None, account: str, region: str, code: str, *, spot: bool
+    ) -> list[Quota]:
+        row = self.limit(account, region, "ec2", code)
+        if row is None:
+            return []
+        prefixes = families_in(row.name)
+        return [
+            Quota(
+                account=account,
+                region=region,
+                name=row.name,
+                code=code,
+                kinds=(Kind.SPOT,) if spot else (Kind.ON_DEMAND, Kind.ODCR),
+                types=tuple(f"{prefix}*" for prefix in prefixes),
+                unit="vcpus",
+                limit=row.limit,
+                used=None
+                if books is None
+                else books.vcpus(spot=spot, prefixes=prefixes, catalog=self._catalog),
+            )
+        ]
+
+    def _read(self, account: str, region: str, service: str, code: str) -> LimitRow | None:
+        client = self._clients.reading("service-quotas", account, region)
+        for operation in ("get_service_quota", "get_aws_default_service_quota"):
+            try:
+                answer = read(client, operation, ServiceCode=service, QuotaCode=code)
+            except MarketError as error:
+                if error.detail.startswith(_UNKNOWN_CODES):
+                    continue
+                raise
+            quota = answer.get("Quota", {})
+            value = quota.get("Value")
+            limit = None if value is None else int(value)
+            return LimitRow(name=str(quota.get("QuotaName") or code), limit=limit)
+        return None
+
+    def _plan_codes(self, account: str, region: str) -> dict[str, str]:
+        """Return the quota code by `ml.` type; codes are the same in every Region."""
+        client = self._clients.reading("service-quotas", account, region)
+        found: dict[str, str] = {}
+        for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
+            for page in pages(client, operation, ServiceCode="sagemaker", MaxResults=100):
+                for quota in page.get("Quotas", ()):
+                    match = _RESERVED.search(str(quota.get("QuotaName", "")))
+                    if match:
+                        found.setdefault(match[1], str(quota.get("QuotaCode")))
+            if found:
+                return found
+        return found
+
+
+_RESERVED: Final = re.compile(r"(ml\.\S+) (?:instances|UltraServers) in reserved capacity")
+_FAMILY_WORDS: Final = re.compile(r"\b(?:[A-Z]{1,3}|DL|Inf|Trn|VT)\d*\w{0,2}\b")
+_NOT_FAMILIES: Final = frozenset({"All", "Spot", "Running", "On", "EC2"})
+
+
+def families_in(quota_name: str) -> tuple[str, ...]:
+    """Return the type prefixes that a quota's name lists: "All P4, P3 and P2 Spot …".
+
+    What a quota covers is what its own name says; AWS has split and renamed them before.
+    """
+    words = [word for word in _FAMILY_WORDS.findall(quota_name) if word not in _NOT_FAMILIES]
+    return tuple(word.lower() for word in words)
+
+
+def _codes(family: str, codes: dict[str, str]) -> Iterable[str]:
+    """Yield the codes whose prefix the family begins with."""
+    for prefix, code in codes.items():
+        if family.startswith(prefix):
+            yield code
+
+
+def _family(instance_type: str) -> str:
+    return instance_type.partition(".")[0]
+
+
+def _member(instance_type: str, catalog: Catalog) -> str:
+    """Return the type of the machines in an UltraServer, by the catalog's accelerator."""
+    known = catalog.types.get(instance_type)
+    if known is None or not instance_type.startswith("u-"):
+        return instance_type
+    inner = catalog.carrying(known.accelerator)
+    return next((kind.name for kind in inner if kind.ultraserver), instance_type)
