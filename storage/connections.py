@@ -44,14 +44,18 @@ class Connections:
         self._idle.append(_first_connection(path))
         self.turns = _turns_for(path)
 
-    def take(self) -> sqlite3.Connection:
-        """Return a connection that nobody else uses. Raises BugError after `close`."""
+    def take(self, *, until: float) -> sqlite3.Connection:
+        """Return a connection that nobody else uses.
+
+        `until` is on the monotonic clock. Raises BugError after `close`, BusyError when the file
+        is locked against any reader until then.
+        """
         with self._guard:
             if self._closed:
                 raise BugError("the store was used after it had been closed")
             if self._idle:
                 return self._idle.pop()
-        return _connect(self._path)
+        return _connect(self._path, until=until)
 
     def give(self, connection: sqlite3.Connection) -> None:
         """Take a connection back, whatever state it is in."""
@@ -90,10 +94,15 @@ def begin(connection: sqlite3.Connection, how: str, *, until: float) -> None:
             return
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, *, until: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    connection.execute("pragma foreign_keys = on")
-    connection.execute("pragma synchronous = full")
+    try:
+        connection.execute("pragma foreign_keys = on")
+        # This one looks into the file, so it can meet a lock.
+        begin(connection, "pragma synchronous = full", until=until)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -107,22 +116,21 @@ def _first_connection(path: Path) -> sqlite3.Connection:
         if not path.exists():
             # Requests and prices are nobody else's business on this machine.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        connection = _connect(path)
-    except (OSError, sqlite3.Error) as error:
-        raise SettingsError(f"database {path}: cannot be opened ({error})") from error
-    try:
-        _prepare(connection, path)
+        until = time.monotonic() + _OPENING_SECONDS
+        connection = _connect(path, until=until)
+        try:
+            _prepare(connection, path, until=until)
+        except BaseException:
+            connection.close()
+            raise
     except BusyError as error:
-        connection.close()
         raise SettingsError(
             f"database {path}: another program keeps it locked; stop that program and start again"
         ) from error
     except sqlite3.Error as error:
-        connection.close()
         raise SettingsError(_what_to_do(path, error)) from error
-    except SettingsError:
-        connection.close()
-        raise
+    except OSError as error:
+        raise SettingsError(f"database {path}: cannot be made ({error.strerror})") from error
     return connection
 
 
@@ -147,8 +155,7 @@ def _what_to_do(path: Path, error: sqlite3.Error) -> str:
     return f"database {path}: cannot be used ({error})"
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    until = time.monotonic() + _OPENING_SECONDS
+def _prepare(connection: sqlite3.Connection, path: Path, *, until: float) -> None:
     begin(connection, "select count(*) from sqlite_schema", until=until)
     _check_owner(connection, path)
     begin(connection, "pragma journal_mode = wal", until=until)

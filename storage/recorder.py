@@ -84,12 +84,12 @@ class Recorder:
         if not self._connections.turns.take(seconds=_SLICE_SECONDS):
             return False
         try:
-            connection = self._connections.take()
+            connection = self._connections.take(until=time.monotonic())
             try:
                 return self._write(connection)
             finally:
                 self._connections.give(connection)
-        except sqlite3.Error:
+        except (sqlite3.Error, BusyError):
             # Callers are told when their patience ends; the next try has a fresh connection.
             time.sleep(_SLICE_SECONDS)
             return False

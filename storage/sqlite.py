@@ -84,7 +84,10 @@ class SqliteStore:
 
     @contextmanager
     def _unit(self, *, writable: bool, until: float) -> Generator[Transaction]:
-        connection = self._connections.take()
+        try:
+            connection = self._connections.take(until=until)
+        except sqlite3.Error as error:
+            raise ours(error) from error
         session = Session(connection, writable=writable, holder=self._holder)
         try:
             if writable:
