@@ -64,5 +64,7 @@ def reasons(option: Fitting, best: Best) -> tuple[Note, ...]:
             note("starts_soonest", f"No other option begins before {moment(option.stay.begin)}.")
         )
     if best.several_machines and row.machines == best.machines:
-        found.append(note("fewest_machines", f"It needs only {row.machines} machine(s)."))
+        found.append(
+            note("fewest_machines", f"No other option needs fewer machines than {row.machines}.")
+        )
     return tuple(found)

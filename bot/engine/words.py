@@ -6,7 +6,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.decision import Note
-from bot.domain.values import cents, plain_text, rate_text
+from bot.domain.values import money_text, plain_text, rate_text
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -46,8 +46,9 @@ def span(length: timedelta) -> str:
 
 
 def dollars(amount: Decimal) -> str:
-    """Return the amount to the cent: "$6,877.44"."""
-    return f"${cents(amount):,}"
+    """Return the exact amount with at least two decimals: "$6,877.44", "$1,661.184"."""
+    whole, _, fraction = money_text(amount).partition(".")
+    return f"${int(whole):,}.{fraction}"
 
 
 def rate(amount: Decimal) -> str:

@@ -397,6 +397,11 @@ def test_a_total_above_the_budget_is_rejected_to_the_cent() -> None:
     assert rejects(decision) == {"cb-b": "over_budget"}
 
 
+def test_a_fee_is_said_as_it_was_given() -> None:
+    decision = decided(asks(max_total_usd=Decimal(2000)), block(fee="2000.004"))
+    assert "$2,000.004" in decision.rejected[0].reason.text
+
+
 def test_an_odcr_is_not_held_for_more_than_a_day_before_its_use() -> None:
     day = asks(earliest_start=NOW + timedelta(hours=24))
     assert order(decided(day, odcr())) == ["odcr"]
