@@ -18,7 +18,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "bot")
 HEALTH_SECONDS = 2.0
-GENTLE_SECONDS = 5.0
+# A stop is not worth more patience than this: the bot must survive SIGKILL anyway.
+GENTLE_SECONDS = 3.0
 
 # The bot inherits nothing that could lead it out of the simulated world: no real tokens, no
 # profiles, no proxies (slack_sdk would send even loopback calls through one).

@@ -99,7 +99,7 @@ class Journey:
 
     def paid(self, sale_id: str) -> None:
         """The payment goes through; the bot says scheduled only then."""
-        self.go(self.surface.now() + timedelta(hours=1), "an hour for the payment")
+        self.go(self.surface.now() + timedelta(hours=1), "the payment")
         self.expect_state(sale_id, "scheduled")
         self.talk.wait_for("the word scheduled", lambda: self.said("scheduled"))
 
@@ -149,9 +149,9 @@ class Journey:
     def go(self, to: datetime, why: str) -> None:
         """Move the clock, and tell what happened on the way."""
         self.talk.catch_up()
+        self.talk.world(f"time passes until {to:%a %d %b %H:%M}Z: {why}")
         self.surface.post("/control/clock", set=to.isoformat())
         self.talk.catch_up()
-        self.talk.world(f"the clock is at {why}")
 
     def some_sale(self) -> Json | None:
         """The first sale in AWS's books."""
@@ -224,13 +224,14 @@ def main() -> int:
             surface = Surface(f"http://127.0.0.1:{port}")
             wait_until_ready(surface, sandbox)
             Journey(surface, Conversation(surface, sys.stdout.write)).play()
+            took = time.monotonic() - begun
+            sys.stdout.write(f"\nthe whole journey took {took:.0f} seconds\n")
         except (DemoError, urllib.error.URLError) as error:
             sys.stderr.write(f"the demo stopped: {error}\n{tail(Path(folder) / 'bot.log')}")
             return 1
         finally:
             sandbox.terminate()
             sandbox.wait()
-    sys.stdout.write(f"\nthe whole journey took {time.monotonic() - begun:.0f} seconds\n")
     return 0
 
 

@@ -24,6 +24,7 @@ PLACES = {
 }
 NAMES = {ANA: "ana", BRUNO: "bruno", CARLA: "carla", "U0GPUBOT": "gpubot"}
 STEP_SECONDS = 20.0
+MOST_FRESH = 8
 
 
 class DemoError(RuntimeError):
@@ -93,6 +94,7 @@ class Conversation:
     surface: Surface
     write: Callable[[str], object]
     seen: dict[tuple[str, str], str] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
 
     def person(self, user: str, place: str, text: str) -> None:
         """Print what a person does."""
@@ -102,23 +104,23 @@ class Conversation:
         """Print what happens in the world."""
         self._line(self.surface.now(), "", "*", text)
 
-    def catch_up(self) -> list["Said"]:
-        """Print what the bot has said since the last time; those messages."""
-        new, lines = [], []
+    def catch_up(self) -> None:
+        """Print what the bot has said since the last time; of a change, only what is new."""
+        lines = []
         for said in self.messages():
             before = self.seen.get((said.channel, said.ts))
             if before == said.text or said.deleted:
                 continue
             self.seen[said.channel, said.ts] = said.text
             if before is None:
-                new.append(said)
                 lines.append((said.at, said, said.text))
             else:
                 fresh = [line for line in said.text.splitlines() if line not in before]
-                lines.append((self.surface.now(), said, "\n".join(["(changes)", *fresh[:4]])))
+                lines.append(
+                    (self.surface.now(), said, "\n".join(["(changes)", *fresh[:MOST_FRESH]]))
+                )
         for at, said, text in sorted(lines, key=lambda line: line[0]):
             self._line(at, PLACES[said.channel], NAMES.get(said.user, "slack"), text)
-        return new
 
     def messages(self) -> Iterator["Said"]:
         """Every message that the journey's people can see."""
@@ -148,6 +150,9 @@ class Conversation:
         first, *others = text.splitlines() or [""]
         self.write(f"{at:%a %d %b %H:%M}Z  {place:<14} {name:>7}  {first}\n")
         for other in others:
+            if other in self.told:
+                continue
+            self.told.add(other)
             self.write(f"{'':<17}  {'':<14} {'':>7}  {other}\n")
 
 
