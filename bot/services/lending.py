@@ -1,15 +1,20 @@
 """Using capacity that an account holds already: the holder agrees, nothing is bought."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from bot.domain.decision import Option
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind, Owned
 from bot.domain.records import AuditEntry, Proposal, Reservation
+from bot.domain.request import Request
 from bot.domain.saying import Code, Mention, Sentence
 from bot.ports import Bell, Clock, MarketReader, Store
 from bot.services.settling import Settling
 from bot.services.spending import Stop, leave
+
+SECONDS_IN_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,7 @@ class Lending:
         owned = self.market.read(reservation.request).owned
         row = next((one for one in owned if one.ref in option.refs), None)
         now = self.clock.now()
-        start, end = option.segments[0].start, option.segments[-1].end
+        start, end = _window(reservation.request, option, now)
         with self.store.transaction() as tx:
             allowed = leave(tx, reservation.id, configuration=self.settling.configuration, now=now)
             if isinstance(allowed, Stop) or allowed.proposal.id != proposal.id:
@@ -43,7 +48,7 @@ class Lending:
                     reservation_id=reservation.id,
                     ref=option.refs[0],
                     count=option.instance_count,
-                    start=max(start, now),
+                    start=start,
                     end=end,
                     free=row.available_count if row is not None else 0,
                 )
@@ -86,6 +91,16 @@ class Lending:
             self.settling.telling.redraw(tx, saved, now=now)
         self.bell.ring()
         return "lent"
+
+
+def _window(request: Request, option: Option, now: datetime) -> tuple[datetime, datetime]:
+    """Return when the machines are used: the asked hours, within what is owned."""
+    owned_from, owned_until = option.segments[0].start, option.segments[-1].end
+    begin = max(owned_from, request.earliest_start or now, now)
+    if request.duration_hours is None:
+        return begin, owned_until
+    length = timedelta(seconds=int(request.duration_hours * SECONDS_IN_HOUR))
+    return begin, min(owned_until, begin + length)
 
 
 def _words(proposal: Proposal, row: Owned | None) -> Sentence:

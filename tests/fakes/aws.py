@@ -88,7 +88,7 @@ class FakeAws:
             == (leg.account, leg.region, leg.instance_type, leg.instance_count)
         ]
 
-    def change(self, ref: str, **update: object) -> None:
+    def change(self, ref: str, /, **update: object) -> None:
         """Change a row on sale: upfront_fee, segments, ref …"""
         self.market = self.market.model_copy(
             update={

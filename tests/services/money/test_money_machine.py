@@ -1,0 +1,285 @@
+"""Any order of clicks, crashes, faults and changes: what was sold, agreed and counted agree."""
+
+import tempfile
+from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from bot.domain.errors import GpuBotError
+from bot.domain.lifecycle import ProposalState, PurchaseState, ReservationState
+from bot.domain.market import Market
+from bot.domain.records import Switch
+from bot.policy.configuration import Tier
+from bot.services.views import switch_of
+from tests.fakes.aws import CrashError, Mood
+from tests.fakes.clock import NOW
+from tests.services.money.stage import (
+    ADMIN,
+    APP1,
+    APP2,
+    OTHER,
+    REQ,
+    World,
+    asap,
+    block,
+    configuration,
+)
+
+S, P = ReservationState, PurchaseState
+PRICE = Decimal("1105.10")
+CEILING = Decimal("8000.00")
+
+
+class Money(RuleBasedStateMachine):
+    """One installation with three requests at most; two approvals are needed for each."""
+
+    url = "memory://"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = None
+        url = self.url
+        if url != "memory://":
+            self.folder = tempfile.TemporaryDirectory()
+            url = f"sqlite:///{Path(self.folder.name)}/gpubot.db"
+        base = configuration()
+        tiers = (Tier(up_to_usd=Decimal(100000), approvers=(APP1, APP2, REQ), needed=2),)
+        self.world = World(
+            url=url,
+            market=Market(as_of=NOW, offerings=tuple(self._offers("cb", PRICE))),
+            configuration=configuration(
+                daily_ceiling_usd=CEILING,
+                approval=base.approval.model_copy(update={"tiers": tiers, "break_glass": None}),
+            ),
+        )
+        self.made = 0
+        self.calls_seen = 0
+        self.world.aws.before_buy = self._judge
+
+    def teardown(self) -> None:
+        self.world.store.close()
+        if self.folder is not None:
+            self.folder.cleanup()
+
+    def _offers(self, prefix, price):
+        return [
+            block(
+                f"{prefix}-{n}",
+                instance_count=1,
+                upfront_fee=price,
+                zone=f"us-east-1{zone}",
+                segments=(block().segments[0].model_copy(update={"zone": f"us-east-1{zone}"}),),
+            )
+            for n, zone in enumerate("aabb")
+        ]
+
+    def _judge(self, purchase) -> None:
+        """At the moment a call leaves, everything that must be true is true."""
+        world = self.world
+        with world.store.reading() as tx:
+            stored = tx.purchases.get(purchase.id)
+            proposal = tx.proposals.current(purchase.reservation_id)
+            assert stored.state is P.SUBMITTED
+            assert proposal.id == purchase.proposal_id
+            assert proposal.state is ProposalState.APPROVED
+            assert proposal.version == tx.reservations.get(purchase.reservation_id).version
+            assert world.clock.now() < proposal.expires_at
+            assert switch_of(tx, world.configuration) is Switch.ON
+            agreed = {row.approver for row in tx.proposals.given(proposal.id)}
+            assert len(agreed - {REQ, OTHER, ADMIN}) >= 2
+            leg = next(leg for leg in proposal.legs if leg.number == purchase.leg.number)
+            assert purchase.fee <= leg.fee
+            offer = next(
+                (row for row in world.aws.market.offerings if row.ref == purchase.offering_ref),
+                None,
+            )
+            assert offer is None or offer.upfront_fee <= leg.fee
+            today = [row for row in tx.budget.entries() if row.state != "freed"]
+            mine = [row.amount for row in today if row.held_at.date() == world.clock.now().date()]
+            assert sum(mine) <= CEILING
+
+    def _try(self, act) -> None:
+        """A person's or a duty's step: refusals are fine, a crash restarts the process."""
+        try:
+            act()
+        except CrashError:
+            self.world.clock.advance(timedelta(seconds=1))
+            self.world.restart()
+        except GpuBotError:
+            pass
+
+    def _some(self, data) -> int:
+        return data.draw(st.integers(1, max(1, self.made)))
+
+    @precondition(lambda self: self.made < 3)
+    @rule(count=st.sampled_from([1, 2]))
+    def ask(self, count) -> None:
+        wanted = asap(instance_count=count, duration_hours=Decimal(72))
+        self._try(lambda: self.world.quoted(wanted))
+        with self.world.store.reading() as tx:
+            self.made = len(tx.reservations.listing())
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data(), by=st.sampled_from([REQ, OTHER]))
+    def propose(self, data, by) -> None:
+        self._try(lambda: self.world.approving.propose(self._some(data), by=by))
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data(), by=st.sampled_from([APP1, APP2, APP1, APP2, REQ, OTHER]))
+    def approve(self, data, by) -> None:
+        self._try(lambda: self.world.approving.approve(data.draw(st.integers(1, 6)), by=by))
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data())
+    def agree(self, data) -> None:
+        reservation_id = self._some(data)
+
+        def both() -> None:
+            proposal = self.world.approving.propose(reservation_id, by=REQ)
+            self.world.approving.approve(proposal.id, by=APP1)
+            self.world.approving.approve(proposal.id, by=APP2)
+
+        self._try(both)
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data(), by=st.sampled_from([APP1, OTHER]))
+    def deny(self, data, by) -> None:
+        self._try(
+            lambda: self.world.approving.deny(data.draw(st.integers(1, 6)), by=by, reason="no")
+        )
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data())
+    def cancel(self, data) -> None:
+        self._try(lambda: self.world.asking.cancel(self._some(data), by=REQ))
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data())
+    def search_again(self, data) -> None:
+        self._try(lambda: self.world.quoting.again(self._some(data), by=REQ))
+
+    @rule(to=st.sampled_from([Switch.OFF, Switch.ON, Switch.ON, Switch.SHADOW]))
+    def turn(self, to) -> None:
+        self._try(lambda: self.world.switching.set(to, by=ADMIN))
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data())
+    def buy(self, data) -> None:
+        self._try(lambda: self.world.purchasing.buy(self._some(data)))
+
+    @rule()
+    def work(self) -> None:
+        self._try(self.world.work)
+
+    @rule(mood=st.sampled_from(list(Mood)))
+    def mood(self, mood) -> None:
+        self.world.aws.moods.append(mood)
+
+    @rule(commit=st.integers(1, 4), before=st.booleans())
+    def die_at(self, commit, before) -> None:
+        self.world.store.before, self.world.store.countdown = before, commit
+
+    @rule()
+    def restart(self) -> None:
+        self.world.restart()
+
+    @rule(readable=st.booleans())
+    def books(self, readable) -> None:
+        self.world.aws.unreadable = not readable
+
+    @rule(price=st.sampled_from([PRICE, PRICE + Decimal("0.01"), PRICE - Decimal("0.01")]))
+    def reprice(self, price) -> None:
+        for row in self.world.aws.market.offerings:
+            self.world.aws.change(row.ref, upfront_fee=price)
+
+    @rule(number=st.integers(0, 99))
+    def restock(self, number) -> None:
+        offers = tuple(self._offers(f"cb{number}", PRICE))
+        self.world.aws.market = Market(as_of=NOW, offerings=offers)
+
+    @rule()
+    def sell_out(self) -> None:
+        self.world.aws.market = Market(as_of=NOW)
+
+    @rule(minutes=st.sampled_from([1, 5, 31, 200, 60 * 9]))
+    def wait(self, minutes) -> None:
+        self.world.clock.advance(timedelta(minutes=minutes))
+
+    # --- what must hold ----------------------------------------------------------------------
+
+    @invariant()
+    def each_leg_is_sold_at_most_once(self) -> None:
+        sold = Counter((sale.reservation_id, sale.leg) for sale in self.world.aws.sold)
+        assert all(count == 1 for count in sold.values())
+        calls = Counter(purchase.id for purchase in self.world.aws.calls)
+        assert all(count == 1 for count in calls.values())
+
+    @invariant()
+    def nothing_sold_is_forgotten_and_nothing_is_invented(self) -> None:
+        sold = {sale.purchase_id for sale in self.world.aws.sold}
+        for reservation_id in range(1, self.made + 1):
+            for row in self.world.purchases(reservation_id):
+                if row.id in sold:
+                    assert row.state in (P.SUBMITTED, P.INDETERMINATE, P.CONFIRMED)
+                    sold.discard(row.id)
+                else:
+                    assert row.state is not P.CONFIRMED
+        assert not sold
+
+    @invariant()
+    def the_books_add_up(self) -> None:
+        world = self.world
+        with world.store.reading() as tx:
+            entries = {row.purchase_key: row for row in tx.budget.entries()}
+            assert not tx.audit.verify()
+            for reservation_id in range(1, self.made + 1):
+                reservation = tx.reservations.get(reservation_id)
+                for row in tx.purchases.of(reservation_id):
+                    entry = entries[f"gpu-{reservation_id}/{row.leg.number}"]
+                    if row.state in (P.SUBMITTED, P.INDETERMINATE):
+                        assert entry.state == "held"
+                        assert entry.amount >= row.fee
+                    if row.state is P.CONFIRMED:
+                        assert (entry.state, entry.amount) == ("committed", row.fee)
+                if reservation.state in (S.QUOTED, S.EXPIRED, S.CANCELLED, S.DECLINED, S.BLOCKED):
+                    keys = [key for key in entries if key.startswith(f"gpu-{reservation_id}/")]
+                    assert all(entries[key].state == "freed" for key in keys)
+
+    @invariant()
+    def doubt_always_has_somebody_who_looks(self) -> None:
+        with self.world.store.reading() as tx:
+            doubtful = tx.purchases.in_state({P.INDETERMINATE})
+            assert not doubtful or tx.dues.next_at() is not None
+
+
+class MoneyOnDisk(Money):
+    url = "sqlite"
+
+
+SETTINGS = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    database=None,
+)
+
+
+def test_no_order_of_events_spends_wrongly():
+    run_state_machine_as_test(Money, settings=SETTINGS)
+
+
+def test_no_order_of_events_spends_wrongly_on_disk():
+    run_state_machine_as_test(MoneyOnDisk, settings=settings(SETTINGS, max_examples=12))
