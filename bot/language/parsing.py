@@ -139,7 +139,7 @@ class _Reader:
 def _is_word(scene: Scene, at: int) -> bool:
     item = scene.tokens.items[at]
     begins_a_part = bool(scene.tokens.starts[at])
-    begins_a_part = begins_a_part or item.text[0].isdigit()
+    begins_a_part = begins_a_part or item.text[:1].isdigit()
     return not (begins_a_part or item.text.startswith("-") or "=" in item.text)
 
 

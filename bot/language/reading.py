@@ -21,7 +21,7 @@ _RECOGNISERS: tuple[tuple[Callable[[Scene, int], Found | None], frozenset[str], 
         (people.owner, "mention_for", False),
         (people.channel, "channel_in", False),
         (money.money, "cap dollar", True),
-        (terms.use, "running at", True),
+        (terms.use, "running use_lead", True),
         (
             spans.when,
             "asap guaranteed in between after before by until start at vague today next weekday "

@@ -12,6 +12,7 @@ from bot.language.refusals import RefusalError
 from bot.language.scene import Part
 from bot.language.settling import Option, Settling
 from bot.language.spans import Span
+from bot.language.zones import Zone
 
 _SUGGESTED_HOURS = (24, 72, 168)
 _STARTS = ("start", "after", "clock", "span")
@@ -81,17 +82,20 @@ def _lend(settling: Settling) -> None:
 
 
 def _lend_zone(settling: Settling, zone: Part) -> None:
+    named = zone.readings[0]
+    if not isinstance(named, Zone):
+        return
     used = False
     for field in (*_STARTS, "by", "before", "until", "latest"):
         for index, part in enumerate(settling.parts.get(field, ())):
             value = part.readings[0]
             if isinstance(value, Moment) and value.zone is None and value.instant is None:
-                lent: object = value._replace(zone=zone.readings[0])
+                lent: object = value._replace(zone=named)
             elif isinstance(value, Span) and value.first.zone is None:
                 second = value.second
                 if second.zone is None:
-                    second = second._replace(zone=zone.readings[0])
-                lent = Span(value.first._replace(zone=zone.readings[0]), second, value.inside)
+                    second = second._replace(zone=named)
+                lent = Span(value.first._replace(zone=named), second, value.inside)
             else:
                 continue
             settling.parts[field][index] = part._replace(readings=(lent,))

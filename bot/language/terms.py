@@ -9,7 +9,6 @@ from bot.language.scene import Found, Part, Scene, one
 _PERCENT = re.compile(r"(-?\d+(?:[.,]\d+)?)%?")
 _SHARE = re.compile(r"0?\.\d+")
 _HOURS = re.compile(r"(\d+(?:[.,]\d+)?)(h|hs|hrs?|hours?|horas?)?")
-_LEADS = frozenset({"at", "a", "al", "em", "with"})
 _PLACES = Decimal("0.0001")
 """A share is printed with four decimals, so it is held with four."""
 _DAY_HOURS = 24
@@ -44,7 +43,7 @@ def use(scene: Scene, at: int) -> Found | None:
 
 def _percent(scene: Scene, at: int) -> Found | None:
     tokens = scene.tokens
-    begin = at + 1 if tokens.key(at) in _LEADS else at
+    begin = tokens.after("use_lead", at)
     key = tokens.key(begin)
     if not key or not (key[0].isdigit() or key[0] == "-"):
         return None

@@ -111,6 +111,7 @@ ENGLISH = Words(
             **said("spot|spot ok|spot is ok|interruptible|can be interrupted", True),
             **said("no spot|without spot|not interruptible|cannot be interrupted", False),
         },
+        "use_lead": said("at|with"),
         "use": said("use|utilization|utilisation|usage|of use"),
         "running": said("running|run"),
         "per_day": said("a day|per day|/day|every day|/d"),

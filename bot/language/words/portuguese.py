@@ -117,6 +117,7 @@ PORTUGUESE = Words(
             ),
             **said("sem spot|não pode ser interrompido|não pode ser interrompida", False),
         },
+        "use_lead": said("a|com|em"),
         "use": said("de uso|uso|de utilização"),
         "running": said("rodando|rodando por|usando"),
         "per_day": said("por dia|ao dia"),

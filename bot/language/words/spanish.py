@@ -103,6 +103,7 @@ SPANISH = Words(
             **said("puede interrumpirse|pueden interrumpirse|acepto spot", True),
             **said("sin spot|no puede interrumpirse|no pueden interrumpirse", False),
         },
+        "use_lead": said("a|al|con"),
         "use": said("de uso|uso|de utilización"),
         "running": said("corriendo|funcionando|usando"),
         "per_day": said("al día|por día|cada día"),

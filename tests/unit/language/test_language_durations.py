@@ -93,9 +93,7 @@ def test_what_is_no_duration_is_refused(words, language):
     assert said(parsed.problem.hint, language).status != "refused"
 
 
-@pytest.mark.parametrize(
-    ("words", "hours"), [("2d, 12h", ["48", "12"]), ("12h 2d", ["12", "48"])]
-)
+@pytest.mark.parametrize(("words", "hours"), [("2d, 12h", ["48", "12"]), ("12h 2d", ["12", "48"])])
 def test_two_durations_are_asked(words, hours):
     assert asked(said(f"2 p5.48xlarge {words}")) == {"duration_hours": hours}
 
