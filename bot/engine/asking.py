@@ -272,7 +272,10 @@ def _spans(need: _Need, *, now: datetime, plans: bool) -> tuple[list[_Span], lis
             stop = _next_end(need.earliest + length)
             hours = _hours(stop - start, plans=plans)
             if hours is not None:
-                before.append(_Span(hours, start, _next_end(start + timedelta(hours=hours))))
+                # One that is bought at once starts off the hour and is a little shorter than asked.
+                ragged = timedelta(0) if _next_end(start) == start else _DAY
+                end = _next_end(start + timedelta(hours=hours) - ragged)
+                before.append(_Span(hours, start, end))
     before = list(dict.fromkeys(before))
     return (at_or_after, before[-1:]) if at_or_after else (before, [])
 
