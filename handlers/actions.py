@@ -14,6 +14,7 @@ from bot.domain.request import Parsed, Problem, Request, Status
 from handlers import ids
 from handlers.answers import answers_to, picked
 from handlers.cards.decision import seen
+from handlers.cards.phrases import say
 from handlers.cards.private import saying
 from handlers.commands import Said, Scope, denial, list_page, obey
 from handlers.deliveries import Action, Command, Submission, read_item
@@ -76,7 +77,7 @@ def _deny(pressed: Pressed, desk: Desk) -> Reply:
     """Ask for the reason; the verdict comes with the form."""
     number = _proposal(pressed)
     name = gpu_id(desk.views.proposal(number).reservation.id)
-    return denial(number, name=name, channel=pressed.action.channel)
+    return denial(number, name=name, channel=pressed.action.channel, locale=pressed.person.locale)
 
 
 def _another(pressed: Pressed, desk: Desk) -> Reply:
@@ -86,10 +87,8 @@ def _another(pressed: Pressed, desk: Desk) -> Reply:
 
 def _change(pressed: Pressed, desk: Desk) -> Reply:
     reservation = desk.views.card(_reservation(pressed)).reservation
-    instead = saying(
-        "Slack did not let the form open. Press Change again, or cancel it and send a new line.",
-        hint=reservation.line,
-    )
+    locale = pressed.person.locale
+    instead = saying(say("no_form", locale), hint=reservation.line, locale=locale)
     return _form(pressed, reservation.request, instead, reservation=reservation.id)
 
 
@@ -140,7 +139,7 @@ def _open_form(pressed: Pressed, desk: Desk) -> Reply:
         delivery, command, _ = _own_line(pressed, desk)
         answers = answers_to(desk.store, delivery.id)
         request = _nearest(pressed, desk, _read(pressed, desk, delivery, command, answers))
-    instead = saying("Slack did not let the form open. Please press the button again.")
+    instead = saying(say("no_form", pressed.person.locale))
     return _form(pressed, request, instead)
 
 

@@ -14,6 +14,7 @@ from bot.services.asking import Asker
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import listing_messages
+from handlers.cards.phrases import say
 from handlers.cards.private import saying
 from handlers.deliveries import Command
 from handlers.desk import Desk
@@ -54,6 +55,11 @@ class Said:
         """Who said it."""
         return self.command.user
 
+    @property
+    def locale(self) -> str:
+        """The language to answer in."""
+        return self.person.locale
+
 
 def obey(said: Said, desk: Desk) -> Reply:
     """Return the answer to one line; questions and refusals are answers, too."""
@@ -61,7 +67,9 @@ def obey(said: Said, desk: Desk) -> Reply:
     if wants_form(said):
         return open_form(said, None)
     if parsed.status is Status.REFUSED and parsed.problem is not None:
-        marked = private.refused(parsed.problem, text=said.command.text, delivery=said.delivery)
+        marked = private.refused(
+            parsed.problem, text=said.command.text, delivery=said.delivery, locale=said.locale
+        )
         return Reply(messages=(marked,))
     verb = parsed.command or ""
     if verb not in KNOWN:
@@ -69,7 +77,7 @@ def obey(said: Said, desk: Desk) -> Reply:
     if parsed.status is Status.ASK and verb == "deny" and parsed.id is not None:
         return _ask_why(said, desk)
     if parsed.status is Status.ASK:
-        return Reply(messages=private.asked(parsed, delivery=said.delivery))
+        return Reply(messages=private.asked(parsed, delivery=said.delivery, locale=said.locale))
     return KNOWN[verb](said, desk)
 
 
@@ -89,10 +97,10 @@ def open_form(said: Said, request: Request | None, *, reservation: int | None = 
         locale=said.person.locale,
         reservation=reservation,
     )
-    questions = private.asked(said.parsed, delivery=said.delivery)[0]
+    questions = private.asked(said.parsed, delivery=said.delivery, locale=said.locale)[0]
     instead = Message(
-        f"Slack did not let the form open. {questions.text}",
-        (*saying("Slack did not let the form open.").blocks, *questions.blocks),
+        f"{say('no_form', said.locale)} {questions.text}",
+        (*saying(say("no_form", said.locale)).blocks, *questions.blocks),
     )
     return Reply(form=Form(request_form(context, request), instead))
 
@@ -100,7 +108,8 @@ def open_form(said: Said, request: Request | None, *, reservation: int | None = 
 def _reserve(said: Said, desk: Desk) -> Reply:
     if said.changes is not None:
         changed = desk.asking.change(said.changes, said.parsed, by=said.user)
-        return _word(f"{gpu_id(changed.id)} is changed. {said.parsed.echo or ''}")
+        words = say("changed", said.locale, name=gpu_id(changed.id))
+        return _word(f"{words} {said.parsed.echo or ''}")
     by = Asker(
         user=said.user,
         workspace=said.command.workspace,
@@ -112,8 +121,10 @@ def _reserve(said: Said, desk: Desk) -> Reply:
     if filed.reservation is None:
         if filed.same_as is None:
             return NOTHING
-        return Reply(messages=(private.same_line(filed.same_as, delivery=said.delivery),))
-    return Reply(messages=(private.filed(filed.reservation, said.parsed.echo),))
+        return Reply(
+            messages=(private.same_line(filed.same_as, delivery=said.delivery, locale=said.locale),)
+        )
+    return Reply(messages=(private.filed(filed.reservation, said.parsed.echo, locale=said.locale),))
 
 
 def _plan(said: Said, desk: Desk) -> Reply:
@@ -153,32 +164,32 @@ def list_page(desk: Desk, *, user: str, scope: Scope, before: int | None = None)
 
 def _cancel(said: Said, desk: Desk) -> Reply:
     cancelled = desk.asking.cancel(_number(said), by=said.user)
-    return _word(f"{gpu_id(cancelled.id)} is cancelled. Nothing was bought.")
+    return _word(say("cancelled", said.locale, name=gpu_id(cancelled.id)))
 
 
 def _approve(said: Said, desk: Desk) -> Reply:
     proposal = desk.approving.approve(_open_proposal(said, desk), by=said.user)
-    return _word(f"You approved {gpu_id(proposal.reservation_id)}.")
+    return _word(say("approved", said.locale, name=gpu_id(proposal.reservation_id)))
 
 
 def _deny(said: Said, desk: Desk) -> Reply:
     reason = str(said.parsed.arguments.get("reason") or "")
     proposal = desk.approving.deny(_open_proposal(said, desk), by=said.user, reason=reason)
-    return _word(f"You denied {gpu_id(proposal.reservation_id)}.")
+    return _word(say("denied", said.locale, name=gpu_id(proposal.reservation_id)))
 
 
 def _ask_why(said: Said, desk: Desk) -> Reply:
     name = said.parsed.id or ""
-    return denial(_open_proposal(said, desk), name=name, channel=said.command.channel)
-
-
-def denial(proposal_id: int, *, name: str, channel: str | None) -> Reply:
-    """Return the form that asks for the reason of a denial; the verdict comes with it."""
-    context = FormContext(channel=channel, proposal=proposal_id)
-    instead = saying(
-        "Slack did not let the form open. Please try again, or send the reason in a line.",
-        hint=f'deny {name} "too expensive for an evaluation"',
+    return denial(
+        _open_proposal(said, desk), name=name, channel=said.command.channel, locale=said.locale
     )
+
+
+def denial(proposal_id: int, *, name: str, channel: str | None, locale: str) -> Reply:
+    """Return the form that asks for the reason of a denial; the verdict comes with it."""
+    context = FormContext(channel=channel, proposal=proposal_id, locale=locale)
+    hint = f'deny {name} "too expensive for an evaluation"'
+    instead = saying(say("no_form", locale), hint=hint, locale=locale)
     return Reply(form=Form(denial_form(context, name=name), instead))
 
 

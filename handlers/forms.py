@@ -5,12 +5,14 @@ and a complaint about some words of that line stands under the field they came f
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from bot.domain.base import Model
 from bot.domain.request import Parsed, Request, Target
 from bot.language.lines import quoted
 from bot.language.parsing import line_of
 from handlers import ids
+from handlers.cards.phrases import say
 from handlers.rendering import cut, label, one_line
 from handlers.reply import Block
 
@@ -39,7 +41,6 @@ _TARGETS = {
     Target.ENDPOINT: "SageMaker endpoint",
     Target.STUDIO: "SageMaker Studio",
 }
-_SPOT = {"yes": "May be interrupted (Spot is fine)", "no": "Must not be interrupted"}
 
 _MACHINES = (
     "instance_type",
@@ -64,40 +65,43 @@ class FormContext(Model):
 def request_form(context: FormContext, request: Request | None) -> dict[str, object]:
     """Return the form for a request, filled with the given one."""
     start = _typed(request, context.zone) if request is not None else {}
+    said = partial(say, locale=context.locale)
+    spot = {"yes": said("spot_yes"), "no": said("spot_no")}
     blocks: list[Block] = [
-        _text(WHAT, "Machines", "16xH100 or 2 p5.48xlarge", start, optional=False),
-        _text(LENGTH, "How long", "3 days", start, optional=False),
-        _text(WHEN, "When", "from Monday 9am · by Friday · empty: as soon as possible", start),
-        _text(BUDGET, "At most", "$15k in all, or $40/h for each machine", start),
-        _menu(TARGET, "Used as", {str(k): v for k, v in _TARGETS.items()}, start),
-        _menu(SPOT, "Interruption", _SPOT, start),
-        _text(WHERE, "Regions", "us-east-1, us-west-2 · empty: any allowed", start),
-        _text(USE, "Share of the time in use", "60%", start),
-        _text(TEAM, "Team", "vision", start),
-        _text(OTHER, "Anything else", "for @dana · platform=Ubuntu-Pro", start),
-        _text(REASON, "Reason", "What the approvers should know", start, most=MOST_REASON),
+        _text(WHAT, said(WHAT), "16xH100 or 2 p5.48xlarge", start, optional=False),
+        _text(LENGTH, said(LENGTH), "3 days", start, optional=False),
+        _text(WHEN, said(WHEN), "from Monday 9am · by Friday · empty: as soon as possible", start),
+        _text(BUDGET, said(BUDGET), "$15k in all, or $40/h for each machine", start),
+        _menu(TARGET, said(TARGET), {str(k): v for k, v in _TARGETS.items()}, start),
+        _menu(SPOT, said(SPOT), spot, start),
+        _text(WHERE, said(WHERE), "us-east-1, us-west-2 · empty: any allowed", start),
+        _text(USE, said(USE), "60%", start),
+        _text(TEAM, said(TEAM), "vision", start),
+        _text(OTHER, said(OTHER), "for @dana · platform=Ubuntu-Pro", start),
+        _text(REASON, said(REASON), "What the approvers should know", start, most=MOST_REASON),
     ]
     return {
         "type": "modal",
         "callback_id": ids.REQUEST_VIEW,
         "private_metadata": context.model_dump_json(exclude_defaults=True),
-        "title": label("GPU capacity", most=24),
-        "submit": label("Change" if context.reservation else "Request", most=24),
-        "close": label("Close", most=24),
+        "title": label(said("form_title"), most=24),
+        "submit": label(said("form_change" if context.reservation else "form_send"), most=24),
+        "close": label(said("form_close"), most=24),
         "blocks": blocks,
     }
 
 
 def denial_form(context: FormContext, *, name: str) -> dict[str, object]:
     """Return the form that asks an approver why not."""
-    block = _text(DENIAL, f"Why not {name}?", "The requester reads this", {}, optional=False)
+    said = partial(say, locale=context.locale)
+    block = _text(DENIAL, said("why_not", name=name), "…", {}, optional=False, most=MOST_REASON)
     return {
         "type": "modal",
         "callback_id": ids.DENY_VIEW,
         "private_metadata": context.model_dump_json(exclude_defaults=True),
-        "title": label("Deny", most=24),
-        "submit": label("Deny", most=24),
-        "close": label("Back", most=24),
+        "title": label(said("deny"), most=24),
+        "submit": label(said("deny"), most=24),
+        "close": label(said("form_close"), most=24),
         "blocks": [block],
     }
 

@@ -97,9 +97,13 @@ class Worker:
         try:
             return self._carry_out_twice(delivery, item), "done"
         except NotAllowedError as error:
-            return Reply(messages=(private.problem_of(error),)), "not allowed"
+            return Reply(
+                messages=(private.problem_of(error, locale=self._locale(item)),)
+            ), "not allowed"
         except UserError as error:
-            return Reply(messages=(private.problem_of(error),)), "refused"
+            return Reply(
+                messages=(private.problem_of(error, locale=self._locale(item)),)
+            ), "refused"
         except UnknownRecordError:
             words = private.saying("I know nothing by that number.", hint="list")
             return Reply(messages=(words,)), "unknown"
@@ -173,6 +177,13 @@ class Worker:
             message = "Slack could not tell me who you are just now. Please try again in a minute."
             raise UserError(message) from error
 
+    def _locale(self, item: Worked) -> str:
+        """Return the language to answer in, as far as it is known."""
+        try:
+            return self.desk.people.person(item.user, max_age=ANY_AGE).locale
+        except DeliveryError:
+            return private.ENGLISH_LOCALE
+
     def _draw_home(self, user: str) -> None:
         with self.desk.store.transaction() as tx:
             tx.outbox.redraw(
@@ -187,7 +198,10 @@ class Worker:
             late = _late_one(tx, before=delivery.id, key=notice.of)
         if late is None:
             return NOTHING
-        return Reply(messages=(private.late(described(notice.what), delivery=late.id),))
+        question = private.late(
+            described(notice.what), delivery=late.id, locale=self._locale(notice)
+        )
+        return Reply(messages=(question,))
 
 
 def described(item: Command | Action | Submission) -> str:

@@ -5,6 +5,7 @@ from bot.domain.records import Reservation, gpu_id
 from bot.domain.request import Parsed, Problem, Question
 from handlers import ids
 from handlers.cards.limits import split
+from handlers.cards.phrases import say
 from handlers.rendering import (
     actions,
     button,
@@ -19,6 +20,7 @@ from handlers.rendering import (
 )
 from handlers.reply import Block, Message
 
+ENGLISH_LOCALE = "en-US"
 MOST_CHOICE_ROWS = 8
 """More choices than this become a menu, which a phone shows better than rows of buttons."""
 MOST_OPTIONS = 100
@@ -26,18 +28,18 @@ LINES_IN_A_SECTION = 6
 MOST_SHOWN_LINE = 600
 
 
-def saying(text: str, *, hint: str | None = None) -> Message:
+def saying(text: str, *, hint: str | None = None, locale: str = ENGLISH_LOCALE) -> Message:
     """Return one sentence, and a line that works below it."""
     blocks = [section(shown(text))]
     if hint:
-        blocks.append(section(f"Try {code(_line(hint))}"))
-    said = f"{text} Try {_line(hint)}" if hint else text
+        blocks.append(section(f"{say('try', locale)} {code(_line(hint))}"))
+    said = f"{text} {say('try', locale)} {_line(hint)}" if hint else text
     return Message(shown(said), tuple(blocks))
 
 
-def problem_of(error: UserError) -> Message:
+def problem_of(error: UserError, *, locale: str = ENGLISH_LOCALE) -> Message:
     """Return why it did not go on, and what would."""
-    return saying(error.message, hint=error.hint)
+    return saying(error.message, hint=error.hint, locale=locale)
 
 
 def trouble(reference: str) -> Message:
@@ -60,59 +62,54 @@ def not_accepted(text: str) -> Message:
     return Message(said, tuple(blocks))
 
 
-def refused(problem: Problem, *, text: str, delivery: int) -> Message:
+def refused(problem: Problem, *, text: str, delivery: int, locale: str) -> Message:
     """Return the problem with its words marked, a line that works, and the form."""
     blocks = [section(shown(problem.message))]
     if problem.at is not None and problem.at[0] < problem.at[1] <= len(text):
         blocks.append(section(_marked(text, problem.at)))
-    blocks.append(section(f"This works: {code(_line(problem.hint))}"))
+    works = say("works", locale)
+    blocks.append(section(f"{works} {code(_line(problem.hint))}"))
     value = ids.ButtonValue(delivery=delivery)
-    blocks += actions([button("Open the form", ids.FORM, value.text())])
-    return Message(shown(f"{problem.message} This works: {_line(problem.hint)}"), tuple(blocks))
+    blocks += actions([button(say("open_form", locale), ids.FORM, value.text())])
+    return Message(shown(f"{problem.message} {works} {_line(problem.hint)}"), tuple(blocks))
 
 
-def asked(parsed: Parsed, *, delivery: int) -> tuple[Message, ...]:
+def asked(parsed: Parsed, *, delivery: int, locale: str) -> tuple[Message, ...]:
     """Return every open question with its choices as buttons; nothing is typed again."""
     blocks: list[Block] = []
     if parsed.echo:
         blocks.append(section(shown(parsed.echo)))
     for question in parsed.questions:
-        blocks += _question(question, delivery)
+        blocks += _question(question, delivery, locale)
     value = ids.ButtonValue(delivery=delivery)
-    blocks += actions([button("Fill in the form instead", ids.FORM, value.text())])
+    blocks += actions([button(say("form_instead", locale), ids.FORM, value.text())])
     text = " ".join(question.question for question in parsed.questions)
-    return split(shown(text) or "One thing is open.", blocks)
+    return split(shown(text) or say("one_open", locale), blocks)
 
 
-def same_line(reservation_id: int, *, delivery: int) -> Message:
+def same_line(reservation_id: int, *, delivery: int, locale: str) -> Message:
     """Return that this very line was just filed, and a button to file it once more."""
-    name = gpu_id(reservation_id)
-    said = f"That is the same line as {name}, which you sent just now. Nothing new was filed."
+    said = say("same_line", locale, name=gpu_id(reservation_id))
     value = ids.ButtonValue(delivery=delivery, again=True)
-    rows = actions([button("File it all the same", ids.CHOICE, value.text())])
-    return Message(said, (section(f"{said}"), *rows))
+    rows = actions([button(say("file_again", locale), ids.CHOICE, value.text())])
+    return Message(said, (section(said), *rows))
 
 
-def late(text: str, *, delivery: int) -> Message:
+def late(text: str, *, delivery: int, locale: str = ENGLISH_LOCALE) -> Message:
     """Return the question whether something that Slack showed as failed is still wanted."""
-    said = (
-        "Slack showed you an error because I was slow to answer. Nothing has been done yet."
-        " Do you still want this?"
-    )
+    said = say("late", locale)
     yes = ids.ButtonValue(delivery=delivery, confirm=True)
-    rows = actions([button("Yes, carry it out", ids.CHOICE, yes.text(), style="primary")])
+    rows = actions([button(say("carry_out", locale), ids.CHOICE, yes.text(), style="primary")])
     what = code(cut(text, MOST_SHOWN_LINE))
     return Message(said, (section(said), section(what), *rows))
 
 
-def filed(reservation: Reservation, echo: str | None) -> Message:
+def filed(reservation: Reservation, echo: str | None, *, locale: str) -> Message:
     """Return that a request was taken in, with everything that was understood."""
     name = gpu_id(reservation.id)
-    lines = [f"{strong(name)} is filed. I am reading the market; the card shows what I find."]
-    if echo:
-        lines.append(shown(echo))
-    said = f"{name} is filed. {echo or ''}"
-    return Message(shown(said), (section("\n".join(lines)),))
+    said = say("filed", locale, name=name)
+    lines = [say("filed", locale, name=strong(name)), *([shown(echo)] if echo else [])]
+    return Message(shown(f"{said} {echo or ''}"), (section("\n".join(lines)),))
 
 
 def helped(text: str) -> tuple[Message, ...]:
@@ -134,25 +131,25 @@ def _helped_line(row: str) -> str:
     return " ".join(part for part in said if part)
 
 
-def _question(question: Question, delivery: int) -> list[Block]:
+def _question(question: Question, delivery: int, locale: str) -> list[Block]:
     title = section(strong(question.question))
     if not question.choices:
-        return [title, context("Please say it in the line, or use the form.")]
+        return [title, context(say("say_it", locale))]
     if len(question.choices) > MOST_CHOICE_ROWS:
-        return [title, _menu(question, delivery)]
+        return [title, _menu(question, delivery, locale)]
     rows = [
-        section(shown(choice.label), accessory=_pick(question, number, delivery))
+        section(shown(choice.label), accessory=_pick(question, number, delivery, locale))
         for number, choice in enumerate(question.choices)
     ]
     return [title, *rows]
 
 
-def _pick(question: Question, number: int, delivery: int) -> Block:
+def _pick(question: Question, number: int, delivery: int, locale: str) -> Block:
     value = ids.ButtonValue(delivery=delivery, field=question.field, choice=number)
-    return button("Choose", ids.CHOICE, value.text())
+    return button(say("choose", locale), ids.CHOICE, value.text())
 
 
-def _menu(question: Question, delivery: int) -> Block:
+def _menu(question: Question, delivery: int, locale: str) -> Block:
     options: list[Block] = []
     for number, choice in enumerate(question.choices[:MOST_OPTIONS]):
         value = ids.ButtonValue(delivery=delivery, field=question.field, choice=number)
@@ -160,7 +157,7 @@ def _menu(question: Question, delivery: int) -> Block:
     menu: Block = {
         "type": "static_select",
         "action_id": ids.CHOICE,
-        "placeholder": label("Choose"),
+        "placeholder": label(say("choose", locale)),
         "options": options,
     }
     return {"type": "actions", "elements": [menu]}

@@ -3,9 +3,24 @@
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from tests.handlers.fake_slack import FakeSlack
 from tests.handlers.office import Office, staff
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_log() -> Iterator[None]:
+    """Log as plainly as in production: pretty traces take seconds."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(),
+        ]
+    )
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,10 @@ def rows(office: Office) -> int:
         return tx.inbox.waiting()
 
 
+def test_a_signature_beyond_ascii_is_unauthorized(office):
+    assert office.post(form(), signature="v0=é")[0] == 401
+
+
 @pytest.mark.parametrize("stamp", ["", "soon", "-5", "1e9", "٣", "9" * 40])
 def test_a_timestamp_that_is_no_number_is_unauthorized(office, stamp):
     office.command("help")

@@ -156,3 +156,12 @@ def test_help_lists_exactly_the_verbs_that_work(talking):
 def test_help_fits_slack_in_every_language(locale, verb):
     for message in helped(help_text(verb, locale, tuple(KNOWN))):
         assert faults(list(message.blocks)) == []
+
+
+def test_a_private_answer_is_in_the_language_of_the_asker(talking):
+    talking.command("reserve p5.48xlarge por 1 dia", user="U0LIN")
+    talking.work()
+    assert "foi registrado" in talking.said()
+    talking.command("reserve 0 p5.48xlarge por 1 dia", user="U0LIN")
+    talking.work()
+    assert "Isto funciona:" in talking.said()

@@ -21,6 +21,7 @@ from handlers.cards.approval import approval_card
 from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import home_view, listing_messages
 from handlers.cards.notes import note_messages
+from handlers.cards.phrases import PHRASES
 from handlers.cards.wording import dollars, hourly, length, percent, wanted
 from handlers.forms import FormContext, denial_form, request_form
 from handlers.ids import ButtonValue
@@ -262,7 +263,7 @@ def test_buttons_that_spend_ask_once_more():
                 assert "cannot be cancelled" in element["confirm"]["text"]["text"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(reason=NASTY, note=NASTY, team=NASTY)
 def test_no_text_from_outside_breaks_a_card_or_becomes_live(reason, note, team):
     hostile = reservation(request=request(reason=reason), note=note, team=team, state=State.BLOCKED)
@@ -272,7 +273,7 @@ def test_no_text_from_outside_breaks_a_card_or_becomes_live(reason, note, team):
         approval_card(view),
         *listing_messages([view], title="All", scope="all", more=True),
         private.saying(reason, hint=note),
-        private.filed(hostile, reason),
+        private.filed(hostile, reason, locale="pt-BR"),
     ):
         assert faults(list(message.blocks)) == []
         assert "<!channel>" not in message.text
@@ -282,7 +283,7 @@ def test_no_text_from_outside_breaks_a_card_or_becomes_live(reason, note, team):
     assert view_faults(request_form(context, hostile.request)) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     options=st.lists(
         st.builds(
@@ -339,14 +340,23 @@ def test_a_digest_of_eighty_is_spread_over_messages_too():
 def test_any_number_of_choices_can_be_shown(count):
     choices = tuple(Choice(label=f"Reading {n}" * 9, value="v" * 200) for n in range(count))
     question = Question(field="earliest_start", question="Which?", choices=choices)
-    messages = private.asked(ask("reserve", question, question), delivery=10**9)
+    messages = private.asked(ask("reserve", question, question), delivery=10**9, locale="es-ES")
     assert all(faults(list(message.blocks)) == [] for message in messages)
 
 
-def test_the_forms_are_ones_that_slack_takes():
-    assert view_faults(request_form(FormContext(), None)) == []
-    assert view_faults(request_form(FormContext(), request())) == []
-    assert view_faults(denial_form(FormContext(proposal=7), name="gpu-42")) == []
+@pytest.mark.parametrize("locale", ["en-US", "pt-BR", "es-ES", "fr-FR"])
+def test_the_forms_are_ones_that_slack_takes(locale):
+    context = FormContext(proposal=7, locale=locale)
+    assert view_faults(request_form(context, None)) == []
+    assert view_faults(request_form(context, request())) == []
+    assert view_faults(denial_form(context, name="gpu-42")) == []
+
+
+def test_every_sentence_is_there_in_every_language_with_the_same_values():
+    for language, sentences in PHRASES.items():
+        assert set(sentences) == set(PHRASES["en"]), language
+        for key, sentence in sentences.items():
+            assert sentence.count("{name}") == PHRASES["en"][key].count("{name}"), key
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""Our own sentences to one person, in their language; cards that many read stay in English."""
+
+from bot.language.speech import language_of
+
+ENGLISH = {
+    "works": "This works:",
+    "try": "Try",
+    "open_form": "Open the form",
+    "form_instead": "Fill in the form instead",
+    "choose": "Choose",
+    "say_it": "Please say it in the line, or use the form.",
+    "one_open": "One thing is open.",
+    "no_form": "Slack did not let the form open.",
+    "same_line": (
+        "That is the same line as {name}, which you sent just now. Nothing new was filed."
+    ),
+    "file_again": "File it all the same",
+    "filed": "{name} is filed. I am reading the market; the card shows what I find.",
+    "changed": "{name} is changed.",
+    "cancelled": "{name} is cancelled. Nothing was bought.",
+    "approved": "You approved {name}.",
+    "denied": "You denied {name}.",
+    "late": (
+        "Slack showed you an error because I was slow to answer. Nothing has been done yet."
+        " Do you still want this?"
+    ),
+    "carry_out": "Yes, carry it out",
+    "what": "Machines",
+    "length": "How long",
+    "when": "When",
+    "budget": "At most",
+    "target": "Used as",
+    "spot": "Interruption",
+    "spot_yes": "May be interrupted (Spot is fine)",
+    "spot_no": "Must not be interrupted",
+    "where": "Regions",
+    "use": "Share of the time in use",
+    "team": "Team",
+    "other": "Anything else",
+    "reason": "Reason",
+    "form_title": "GPU capacity",
+    "form_send": "Request",
+    "form_change": "Change",
+    "form_close": "Close",
+    "why_not": "Why not {name}?",
+    "deny": "Deny",
+}
+
+PORTUGUESE = {
+    "works": "Isto funciona:",
+    "try": "Tente",
+    "open_form": "Abrir o formulário",
+    "form_instead": "Preencher o formulário",
+    "choose": "Escolher",
+    "say_it": "Diga na linha ou use o formulário.",
+    "one_open": "Falta uma informação.",
+    "no_form": "O Slack não deixou o formulário abrir.",
+    "same_line": "É a mesma linha de {name}, que você acabou de enviar. Nada novo foi registrado.",
+    "file_again": "Registrar mesmo assim",
+    "filed": "{name} foi registrado. Estou lendo o mercado; o cartão mostra o que eu achar.",
+    "changed": "{name} foi alterado.",
+    "cancelled": "{name} foi cancelado. Nada foi comprado.",
+    "approved": "Você aprovou {name}.",
+    "denied": "Você negou {name}.",
+    "late": (
+        "O Slack mostrou um erro porque demorei a responder. Nada foi feito ainda."
+        " Você ainda quer isto?"
+    ),
+    "carry_out": "Sim, execute",
+    "what": "Máquinas",
+    "length": "Por quanto tempo",
+    "when": "Quando",
+    "budget": "No máximo",
+    "target": "Uso",
+    "spot": "Interrupção",
+    "spot_yes": "Pode ser interrompido (Spot serve)",
+    "spot_no": "Não pode ser interrompido",
+    "where": "Regiões",
+    "use": "Parte do tempo em uso",
+    "team": "Time",
+    "other": "Algo mais",
+    "reason": "Motivo",
+    "form_title": "Capacidade de GPU",
+    "form_send": "Pedir",
+    "form_change": "Alterar",
+    "form_close": "Fechar",
+    "why_not": "Por que não {name}?",
+    "deny": "Negar",
+}
+
+SPANISH = {
+    "works": "Esto funciona:",
+    "try": "Pruebe",
+    "open_form": "Abrir el formulario",
+    "form_instead": "Rellenar el formulario",
+    "choose": "Elegir",
+    "say_it": "Dígalo en la línea o use el formulario.",
+    "one_open": "Falta un dato.",
+    "no_form": "Slack no dejó abrir el formulario.",
+    "same_line": "Es la misma línea de {name}, que acaba de enviar. No se registró nada nuevo.",
+    "file_again": "Registrarla de todos modos",
+    "filed": "{name} quedó registrado. Estoy leyendo el mercado; la tarjeta muestra lo que halle.",
+    "changed": "{name} quedó cambiado.",
+    "cancelled": "{name} quedó cancelado. No se compró nada.",
+    "approved": "Usted aprobó {name}.",
+    "denied": "Usted rechazó {name}.",
+    "late": (
+        "Slack mostró un error porque tardé en responder. Aún no se ha hecho nada."
+        " ¿Todavía lo quiere?"
+    ),
+    "carry_out": "Sí, ejecutar",
+    "what": "Máquinas",
+    "length": "Cuánto tiempo",
+    "when": "Cuándo",
+    "budget": "Como máximo",
+    "target": "Uso",
+    "spot": "Interrupción",
+    "spot_yes": "Puede interrumpirse (Spot sirve)",
+    "spot_no": "No puede interrumpirse",
+    "where": "Regiones",
+    "use": "Parte del tiempo en uso",
+    "team": "Equipo",
+    "other": "Algo más",
+    "reason": "Motivo",
+    "form_title": "Capacidad de GPU",
+    "form_send": "Pedir",
+    "form_change": "Cambiar",
+    "form_close": "Cerrar",
+    "why_not": "¿Por qué no {name}?",
+    "deny": "Rechazar",
+}
+
+PHRASES = {"en": ENGLISH, "pt": PORTUGUESE, "es": SPANISH}
+
+
+def say(key: str, locale: str, **values: str) -> str:
+    """Return the sentence in the locale's language, with its values."""
+    return PHRASES[language_of(locale)][key].format(**values)
