@@ -25,7 +25,7 @@ class Clock(NamedTuple):
     ask: bool = False
 
 
-def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Clock] | None:
+def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Clock] | None:  # noqa: PLR0911 - one return for each form
     """Return the time at this token; `led`: at, às or a las stands right before.
 
     Raises:

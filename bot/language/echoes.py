@@ -71,7 +71,7 @@ def _without_type(request: Request, speech: Speech, names: Names) -> str:
             candidates=", ".join(names.carriers(request.accelerator)),
         )
     if request.instance_count is not None:
-        return f"{request.instance_count} × {speech.say('several_types')}"
+        return f"{request.instance_count} x {speech.say('several_types')}"
     if request.accelerator_count is not None:
         gpus = speech.say("counted", count=request.accelerator_count)
         return f"{gpus}, {speech.say('several_types')}"
@@ -95,7 +95,7 @@ def _length(request: Request, speech: Speech, command: str) -> str:
     return speech.say(key, length=length(request.duration_hours, speech))
 
 
-def _start(request: Request, zone: tzinfo, speech: Speech, asked: frozenset[str]) -> str:
+def _start(request: Request, zone: tzinfo, speech: Speech, asked: frozenset[str]) -> str:  # noqa: PLR0911 - one return for each form
     earliest, latest = request.earliest_start, request.latest_start
     if "earliest_start" in asked:
         return speech.say("no_start")

@@ -40,7 +40,7 @@ _FORM_KEYS = {
 _VERBATIM = frozenset({"reason", "team", "platform"})
 
 
-def canonical(request: Request, *, command: str, zone: tzinfo) -> str:
+def canonical(request: Request, *, command: str, zone: tzinfo) -> str:  # noqa: C901 - one branch for each field
     """Return the line; times are told in the person's zone, or in UTC where that is doubtful."""
     parts = [command, _machines(request), *_times(request, zone)]
     if request.max_total_usd is not None:

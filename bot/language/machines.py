@@ -71,7 +71,7 @@ def _times_after(scene: Scene, at: int) -> tuple[int, int] | None:
     return at + 2, whole(number, (at, at + 2))
 
 
-def machines(scene: Scene, at: int) -> Found | None:
+def machines(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return for each form
     """Recognise `2 p5.48xlarge`, `16xH100`, `8 gpus p5.4xlarge`, `p5.48xlarge x2` and the like."""
     tokens = scene.tokens
     if least := _at_least(scene, at):

@@ -10,9 +10,61 @@ from bot.language.scene import Found, Part, Scene
 
 LARGEST = Decimal(1_000_000_000)
 _OTHERS = frozenset(
-    "€ £ ¥ ₹ ₩ r$ c$ a$ ca$ au$ nz$ mx$ hk$ s$ eur gbp jpy cny inr brl mxn ars cop clp pen uyu cad "
-    "aud nzd chf sek nok dkk pln krw sgd hkd btc euro euros pound pounds yen yuan reais real peso "
-    "pesos libra libras franc francs rupees".split()
+    [
+        "€",
+        "£",
+        "¥",
+        "₹",
+        "₩",
+        "r$",
+        "c$",
+        "a$",
+        "ca$",
+        "au$",
+        "nz$",
+        "mx$",
+        "hk$",
+        "s$",
+        "eur",
+        "gbp",
+        "jpy",
+        "cny",
+        "inr",
+        "brl",
+        "mxn",
+        "ars",
+        "cop",
+        "clp",
+        "pen",
+        "uyu",
+        "cad",
+        "aud",
+        "nzd",
+        "chf",
+        "sek",
+        "nok",
+        "dkk",
+        "pln",
+        "krw",
+        "sgd",
+        "hkd",
+        "btc",
+        "euro",
+        "euros",
+        "pound",
+        "pounds",
+        "yen",
+        "yuan",
+        "reais",
+        "real",
+        "peso",
+        "pesos",
+        "libra",
+        "libras",
+        "franc",
+        "francs",
+        "rupees",
+    ]
 )
 _FORM = re.compile(
     r"(?P<cap><=)?(?P<before>us\$|usd|\$|[a-z]{0,2}\$|[€£¥₹₩])?(?P<number>\d[\d.,]*)"
@@ -75,7 +127,7 @@ def _coin(key: str) -> bool:
     return key == "usd" or key in _OTHERS or key.startswith(("usd", "us$"))
 
 
-def _written(scene: Scene, at: int, *, led: bool, sure: bool) -> _Written | None:
+def _written(scene: Scene, at: int, *, led: bool, sure: bool) -> _Written | None:  # noqa: C901 - an amount has many optional parts
     """Return the amount at this token, or None when something else is meant."""
     tokens = scene.tokens
     start, dollars = at, False
@@ -167,7 +219,7 @@ def _fraction(amount: Decimal) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else _RATE_DIGITS + 1
 
 
-def _worth(digits: str, *, day_first: bool, hourly: bool, thousand: bool) -> tuple[Decimal, ...]:
+def _worth(digits: str, *, day_first: bool, hourly: bool, thousand: bool) -> tuple[Decimal, ...]:  # noqa: PLR0911 - one return for each form
     """Return the numbers that digits with points and commas may be; none: it is no number."""
     as_point = Decimal(digits) if _PLAIN.fullmatch(digits) else None
     as_comma = Decimal(digits.replace(",", ".")) if _DECIMAL_COMMA.fullmatch(digits) else None

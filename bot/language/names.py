@@ -94,9 +94,9 @@ def _regions(catalog: Catalog) -> dict[str, tuple[str, ...]]:
             found.setdefault(words, []).append(region.code)
     for region in catalog.regions.values():
         outer = fold(region.name.partition(" (")[0])
-        for name in found:
-            if outer.startswith(f"{name} ") and region.code not in found[name]:
-                found[name].append(region.code)
+        for name, named in found.items():
+            if outer.startswith(f"{name} ") and region.code not in named:
+                named.append(region.code)
     codes = {code: (code,) for code in catalog.regions}
     return {words: tuple(codes) for words, codes in found.items()} | codes
 

@@ -19,10 +19,10 @@ _INVISIBLE = frozenset("\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad")
 _DIRECTION = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _PLAIN = {
     **dict.fromkeys("“”„‟«»″〝〞", '"'),
-    **dict.fromkeys("‘’‚‛′`´‹›", "'"),
-    **dict.fromkeys("‐‑‒–−﹣－⁃", "-"),
-    **dict.fromkeys("—―﹘⸺⸻", "\u2014"),
-    **dict.fromkeys("×✕✖⨯", "x"),
+    **dict.fromkeys("‘’‚‛′`´‹›", "'"),  # noqa: RUF001 - the look-alikes that are made plain
+    **dict.fromkeys("‐‑‒–−﹣－⁃", "-"),  # noqa: RUF001 - the look-alikes that are made plain
+    **dict.fromkeys("—―﹘⸺⸻", "\u2014"),  # noqa: RUF001 - the look-alikes that are made plain
+    **dict.fromkeys("×✕✖⨯", "x"),  # noqa: RUF001 - the look-alikes that are made plain
     "≤": "<=",
 }
 _MARKUP = re.compile(

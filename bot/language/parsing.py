@@ -9,14 +9,14 @@ from bot.language import reading, verbs
 from bot.language.echoes import echo_request
 from bot.language.lines import canonical
 from bot.language.names import Names, names_of
-from bot.language.normalise import Normal, normalise
+from bot.language.normalise import normalise
 from bot.language.refusals import RefusalError
 from bot.language.scene import Scene
 from bot.language.settle_machines import settle_machines
 from bot.language.settle_terms import settle_terms
 from bot.language.settle_timing import settle_timing
 from bot.language.settling import Settling
-from bot.language.speech import Speech, language_of, speech_of
+from bot.language.speech import language_of, speech_of
 from bot.language.tokens import Tokens
 from bot.language.zones import zone_named
 

@@ -12,6 +12,10 @@ from bot.language.scene import Found, Part, Scene
 from bot.language.tokens import Kind
 from bot.language.words import LEXICON
 
+_WHEN = (
+    "asap guaranteed in between after before by until start at vague today next weekday "
+    "month article clock"
+)
 _RECOGNISERS: tuple[tuple[Callable[[Scene, int], Found | None], frozenset[str], bool], ...] = tuple(
     (recogniser, frozenset(roles.split()), numbers)
     for recogniser, roles, numbers in (
@@ -22,12 +26,7 @@ _RECOGNISERS: tuple[tuple[Callable[[Scene, int], Found | None], frozenset[str], 
         (people.channel, "channel_in", False),
         (money.money, "cap dollar", True),
         (terms.use, "running use_lead", True),
-        (
-            spans.when,
-            "asap guaranteed in between after before by until start at vague today next weekday "
-            "month article clock",
-            True,
-        ),
+        (spans.when, _WHEN, True),
         (durations.duration, "lasting strict number one", True),
         (places.regions, "anywhere region_in", False),
         (machines.machines, "strict number one", True),
@@ -72,10 +71,8 @@ def recognise(scene: Scene, at: int) -> Found | None:
     word = tokens.keys[at]
     if not word:
         return keyed.keyed(scene, at)
-    if tokens.starts[at]:
-        recognisers = _plan(word)
-    else:
-        recognisers = _OTHER if word[0].isalpha() else _NUMERIC
+    by_shape = _OTHER if word[0].isalpha() else _NUMERIC
+    recognisers = _plan(word) if tokens.starts[at] else by_shape
     for recogniser in recognisers:
         found = recogniser(scene, at)
         if found:

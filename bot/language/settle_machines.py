@@ -132,7 +132,7 @@ def _refuse_too_many(settling: Settling, accelerator: str, gpus: int) -> None:
 
 
 def _positive(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:9]) else None
+    return int(text) if text.isascii() and text.isdigit() and int(text[:9]) > 0 else None
 
 
 def _ask_gpus(settling: Settling, kind: InstanceType) -> None:
@@ -153,7 +153,7 @@ def _inside(
     Raises:
         RefusalError: no whole UltraServer has that many.
     """
-    counted = [n for n in settling.readings("count") + settling.readings("machines")]
+    counted = settling.readings("count") + settling.readings("machines")
     if gpus is None and settling.has("accelerator") and not counted:
         sizes = [int(whole.accelerators) for whole in outer]
         options = [Option(n, str(n), str(n)) for n in sizes]

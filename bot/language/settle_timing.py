@@ -32,7 +32,7 @@ def settle_timing(settling: Settling, *, needs_duration: bool) -> None:
         RefusalError: past, too far ahead, or a window that cannot fit.
     """
     _lend(settling)
-    spans = [part for part in settling.parts.get("span", ())]
+    spans = settling.parts.get("span", [])
     start = _start(settling)
     _latest(settling)
     exact = next((part for part in spans if not _span(part).inside), None)
@@ -156,7 +156,7 @@ def _start(settling: Settling) -> object | None:
 
 
 def _asks_span(part: Part, found: list[Reading]) -> bool:
-    """Return whether a range's first end must be asked: other years, or a day where times differ."""
+    """Return whether a range's start must be asked: other years, or a day beside a time."""
     value = part.readings[0]
     if not isinstance(value, Span):
         return False
@@ -251,8 +251,10 @@ def _latest(settling: Settling) -> None:
     for part in parts:
         found, doubtful = readings_of(settling.scene, _moment(part))
         ask = ask or doubtful
-        for reading in _viable(settling, part, found):
-            options.append(Option(reading.end, _label(settling, reading), utc_text(reading.end)))
+        options.extend(
+            Option(reading.end, _label(settling, reading), utc_text(reading.end))
+            for reading in _viable(settling, part, found)
+        )
     if options:
         distinct = list({option.held: option for option in options}.values())
         settling.choose("latest_start", distinct, ask=ask, free=_typed_instant)
@@ -308,7 +310,7 @@ def _second(settling: Settling, span: Span, begin: datetime) -> Moment:
     return second
 
 
-def _deadline(settling: Settling, start: Start | None) -> None:
+def _deadline(settling: Settling, start: Start | None) -> None:  # noqa: C901 - one branch for each way to say an end
     """Settle latest_end from by, before, until and the second day of a range."""
     options: list[Option] = []
     ask = False
@@ -358,9 +360,11 @@ def _duration(settling: Settling, lengths: list[Option], *, needed: bool) -> Non
         for hours in settling.readings("duration")
         if isinstance(hours, Decimal)
     ]
-    for length in lengths:
-        if isinstance(length.held, tuple):
-            options.append(Option(length.held[0], length.label, length.value))
+    options.extend(
+        Option(length.held[0], length.label, length.value)
+        for length in lengths
+        if isinstance(length.held, tuple)
+    )
     strict = any(value is True for value in settling.readings("strict"))
     distinct = list({option.held: option for option in options}.values())
     if not distinct and not needed:

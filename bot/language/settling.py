@@ -93,8 +93,8 @@ class Settling:
 
     def simple(self, part: str, field: str, show: Callable[[object], str]) -> object | None:
         """Settle a field whose readings need nothing else; None when nobody said it."""
-        readings = self.readings(part)
-        if not readings and not self.unsure(part):
+        if part not in self.parts:
             return None
+        readings = self.readings(part)
         options = [Option(value, show(value), show(value)) for value in readings]
         return self.choose(field, options, ask=self.unsure(part), free=None)

@@ -16,7 +16,7 @@ class Span(NamedTuple):
     inside: bool
 
 
-def when(scene: Scene, at: int) -> Found | None:
+def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return for each form
     """Recognise every phrase that says when."""
     tokens = scene.tokens
     if soon := tokens.phrase("asap", at):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from bot.domain.values import rate_text
 from bot.language import durations, machines, people, reading
 from bot.language.refusals import RefusalError
+from bot.language.scene import Scene
 from bot.language.settle_timing import typed_hours
 from bot.language.settling import Option, Settling
-from bot.language.scene import Scene
 from bot.language.tokens import Kind
 from bot.language.words import LEXICON
 

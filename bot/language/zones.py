@@ -112,7 +112,7 @@ def sure(word: str) -> Zone | None:
     return Zone(zone_label(fixed), (fixed,)) if fixed is not None else None
 
 
-def zone_at(scene: Scene, at: int, *, after_time: bool = False) -> tuple[int, Zone] | None:
+def zone_at(scene: Scene, at: int, *, after_time: bool = False) -> tuple[int, Zone] | None:  # noqa: PLR0911 - one return for each form
     """Return the zone at this token; letters nobody can know count only right after a time."""
     tokens = scene.tokens
     word = tokens.key(at)

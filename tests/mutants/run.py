@@ -82,7 +82,7 @@ def _pytest(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(  # noqa: S603 - our own tests
+        done = subprocess.run(
             command,
             cwd=tree,
             env=environment,

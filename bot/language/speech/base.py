@@ -44,7 +44,7 @@ class Speech:
         local = instant.astimezone(zone)
         there = f"{self.day(local.date())}, {_clock(local)} {zone_label(zone)}"
         utc = instant.astimezone(UTC)
-        if zone is UTC or local.utcoffset() == utc.utcoffset() and zone_label(zone) == "UTC":
+        if zone is UTC or (local.utcoffset() == utc.utcoffset() and zone_label(zone) == "UTC"):
             return there
         return f"{there} ({utc.date().isoformat()} {_clock(utc)} UTC)"
 

@@ -74,7 +74,7 @@ ENGLISH = {
     "reserve": "Reserve",
     "plan": "Plan only, buy nothing:",
     "watch": "Watch for",
-    "machines": "{count} × {type} ({total} {accelerator} {unit} in total)",
+    "machines": "{count} x {type} ({total} {accelerator} {unit} in total)",
     "accelerators": "{count} {accelerator} GPUs (on {candidates})",
     "accelerator": "{accelerator} GPUs",
     "no_machines": "machines not named yet",

@@ -74,7 +74,7 @@ PORTUGUESE = {
     "reserve": "Reservar",
     "plan": "Só planejar, sem comprar:",
     "watch": "Vigiar",
-    "machines": "{count} × {type} ({total} {unit} {accelerator} no total)",
+    "machines": "{count} x {type} ({total} {unit} {accelerator} no total)",
     "accelerators": "{count} GPUs {accelerator} (em {candidates})",
     "accelerator": "GPUs {accelerator}",
     "no_machines": "máquinas ainda sem nome",

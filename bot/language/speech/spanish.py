@@ -74,7 +74,7 @@ SPANISH = {
     "reserve": "Reservar",
     "plan": "Solo planear, sin comprar:",
     "watch": "Vigilar",
-    "machines": "{count} × {type} ({total} {unit} {accelerator} en total)",
+    "machines": "{count} x {type} ({total} {unit} {accelerator} en total)",
     "accelerators": "{count} GPU {accelerator} (en {candidates})",
     "accelerator": "GPU {accelerator}",
     "no_machines": "máquinas aún sin nombre",

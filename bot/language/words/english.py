@@ -108,8 +108,8 @@ ENGLISH = Words(
             **said("on sagemaker|sagemaker", "sagemaker"),
         },
         "spot": {
-            **said("spot|spot ok|spot is ok|interruptible|can be interrupted", True),
-            **said("no spot|without spot|not interruptible|cannot be interrupted", False),
+            **said("spot|spot ok|spot is ok|interruptible|can be interrupted", meaning=True),
+            **said("no spot|without spot|not interruptible|cannot be interrupted", meaning=False),
         },
         "use_lead": said("at|with"),
         "use": said("use|utilization|utilisation|usage|of use"),
@@ -123,6 +123,6 @@ ENGLISH = Words(
         "action": said("create", "create") | said("status", "status") | said("delete", "delete"),
         "extend_by": said("by|for"),
         "handover_to": said("to"),
-        "yes": said("yes|ok|true|on", True) | said("no|false|off", False),
+        "yes": said("yes|ok|true|on", meaning=True) | said("no|false|off", meaning=False),
     },
 )

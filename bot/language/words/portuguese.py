@@ -113,9 +113,10 @@ PORTUGUESE = Words(
         },
         "spot": {
             **said(
-                "pode ser interrompido|pode ser interrompida|pode interromper|aceito spot", True
+                "pode ser interrompido|pode ser interrompida|pode interromper|aceito spot",
+                meaning=True,
             ),
-            **said("sem spot|não pode ser interrompido|não pode ser interrompida", False),
+            **said("sem spot|não pode ser interrompido|não pode ser interrompida", meaning=False),
         },
         "use_lead": said("a|com|em"),
         "use": said("de uso|uso|de utilização"),
@@ -131,6 +132,6 @@ PORTUGUESE = Words(
         "action": said("criar|cria|crie", "create") | said("excluir|exclui|exclua", "delete"),
         "extend_by": said("por|em"),
         "handover_to": said("para|a|ao"),
-        "yes": said("sim", True) | said("não", False),
+        "yes": said("sim", meaning=True) | said("não", meaning=False),
     },
 )

@@ -100,8 +100,8 @@ SPANISH = Words(
             **said("en sagemaker", "sagemaker"),
         },
         "spot": {
-            **said("puede interrumpirse|pueden interrumpirse|acepto spot", True),
-            **said("sin spot|no puede interrumpirse|no pueden interrumpirse", False),
+            **said("puede interrumpirse|pueden interrumpirse|acepto spot", meaning=True),
+            **said("sin spot|no puede interrumpirse|no pueden interrumpirse", meaning=False),
         },
         "use_lead": said("a|al|con"),
         "use": said("de uso|uso|de utilización"),
@@ -119,6 +119,6 @@ SPANISH = Words(
         | said("eliminar|elimina|elimine", "delete"),
         "extend_by": said("por"),
         "handover_to": said("a|para"),
-        "yes": said("sí", True),
+        "yes": said("sí", meaning=True),
     },
 )

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - look-alike characters are what is tested
 import pytest
 
 from tests.unit.language.said import asked, facts, said

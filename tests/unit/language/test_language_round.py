@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - look-alike characters are what is tested
 from datetime import timedelta
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from bot.domain.request import Parsed, Target
 from bot.language import VERBS, echo_of, fields_line, help_text, line_of
 from tests.unit.language.said import LOCALES, NOW, ZONES, asked, facts, said
 
-QUICK = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 MACHINES = st.sampled_from(
     ["2 p5.48xlarge", "p5en.48xlarge x4", "16xH100", "8 gpus p5.4xlarge", "72 gpus u-p6e-gb200x72",
@@ -85,18 +86,18 @@ def test_case_spacing_dashes_and_quotes_never_change_the_meaning(parts, language
         )
 
 
-WORDS = st.sampled_from(
-    "reserve plan approve for from to by at in on até hasta a de el 2 16 0 -1 1.5 x2 3d 9h p5 "
-    "p5.48xlarge 16xH100 H100 gpus machines of Mar 15 15/03 2027-03-15 24:00 9am PT CST now today "
-    "max $15k 1.500 R$ mil us-east-1 Europe spot no ec2 sagemaker because \" ' “ <@U1|x> <!here> "
-    "<#C1|g> type= for= --start --max=2 &lt;= guaranteed between and entre e y , ; . 🚀 ٣ \u202e "
-    "9999-12-31 0001-01-01 99999999999999999999 a week un mes 30 min use 60% deny extend 41 help"
-    .split(" ")
-)  # fmt: skip
+VOCABULARY = """
+reserve plan approve for from to by at in on até hasta a de el 2 16 0 -1 1.5 x2 3d 9h p5
+p5.48xlarge 16xH100 H100 gpus machines of Mar 15 15/03 2027-03-15 24:00 9am PT CST now today
+max $15k 1.500 R$ mil us-east-1 Europe spot no ec2 sagemaker because " ' “ <@U1|x> <!here>
+<#C1|g> type= for= --start --max=2 &lt;= guaranteed between and entre e y , ; . 🚀 ٣ \u202e
+9999-12-31 0001-01-01 99999999999999999999 week un mes 30 min use 60% deny extend 41 help
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
 ANY = st.one_of(st.text(max_size=80), st.lists(WORDS, max_size=14).map(" ".join))
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=ANY, language=LANGUAGE)
 def test_any_text_gets_a_valid_answer_and_a_hint_that_works(text, language):
     parsed = said(text, language)
@@ -168,16 +169,25 @@ EVERYTHING = (
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", "Monday, 15 March 2027, 09:00 Europe/Berlin (2027-03-15 08:00 UTC)|16 H100 GPUs|"
-               "12 GPUs asked|60 hours|at least|Saturday, 20 March 2027, 17:00|us-east-1|"
-               "$15,000.00|training job|not interruptible|60 %|U0AAA111|vision|C0AAA|Ubuntu-Pro|"
-               "eval run"),
-        ("pt", "segunda-feira, 15 de março de 2027, 09:00 America/Sao_Paulo (2027-03-15 12:00 UTC)"
-               "|16 GPUs H100|60 horas|pelo menos|us-east-1|US$ 15.000,00|sem spot|eval run"),
-        ("es", "lunes, 15 de marzo de 2027, 09:00 Europe/Madrid (2027-03-15 08:00 UTC)|16 GPU H100"
-               "|60 horas|al menos|us-east-1|US$ 15.000,00|sin spot|eval run"),
+        (
+            "en",
+            "Monday, 15 March 2027, 09:00 Europe/Berlin (2027-03-15 08:00 UTC)|16 H100 GPUs|"  # noqa: ISC004 - one text
+            "12 GPUs asked|60 hours|at least|Saturday, 20 March 2027, 17:00|us-east-1|"
+            "$15,000.00|training job|not interruptible|60 %|U0AAA111|vision|C0AAA|Ubuntu-Pro|"
+            "eval run",
+        ),
+        (
+            "pt",
+            "segunda-feira, 15 de março de 2027, 09:00 America/Sao_Paulo (2027-03-15 12:00 UTC)"  # noqa: ISC004 - one text
+            "|16 GPUs H100|60 horas|pelo menos|us-east-1|US$ 15.000,00|sem spot|eval run",
+        ),
+        (
+            "es",
+            "lunes, 15 de marzo de 2027, 09:00 Europe/Madrid (2027-03-15 08:00 UTC)|16 GPU H100"  # noqa: ISC004 - one text
+            "|60 horas|al menos|us-east-1|US$ 15.000,00|sin spot|eval run",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_echo_says_everything_in_the_person_s_language(language, words):
     echo = said(EVERYTHING, language).echo
     for word in words.split("|"):
