@@ -29,6 +29,10 @@ FAMILY_CODES = {
     "inf": ("Inf", "L-1945791B", "L-B5D1601B", 384),
     "dl": ("DL", "L-6E869C2A", "L-85EED4F7", 96),
 }
+P5_SPOT_CODE = "L-C4BD4855"
+"""P5 has a spot quota of its own beside that of all P types (Service Quotas console, 2025)."""
+
+UNLIMITED = 1_000_000
 BLOCK_VCPUS = 64 * 192.0
 """Room for the largest block of the largest instances; AWS's own default is 0."""
 
@@ -66,6 +70,7 @@ def all_quotas() -> tuple[Quota, ...]:
         name = f"Running On-Demand {label} instances"
         found.append(Quota("ec2", on_demand, name, 0.0, float(limit), counts_vcpus=True))
         found.append(Quota("ec2", spot, f"All {label} Spot Instance Requests", 0.0, float(limit)))
+    found.append(Quota("ec2", P5_SPOT_CODE, "All P5 Spot Instance Requests", 0.0, 768.0))
     found.append(
         Quota("sagemaker", PLAN_TOTAL_CODE, "Number of training plans per Region", 25.0, 25.0)
     )
@@ -131,14 +136,16 @@ def block_quota(world: World, account: str, region: str, unit: str) -> float:
     return limit(world, account, region, "ec2", code) if code else float("inf")
 
 
-def family_code(instance_type: str, *, spot: bool) -> str | None:
-    """The vCPU quota code that machines of this type count against."""
+def family_codes(instance_type: str, *, spot: bool) -> tuple[str, ...]:
+    """The vCPU quota codes that machines of this type count against."""
     for prefix, (_, on_demand, spot_code, _) in (
         (key, FAMILY_CODES[key]) for key in ("trn", "inf", "dl", "p", "g")
     ):
         if instance_type.startswith(prefix):
-            return spot_code if spot else on_demand
-    return None
+            if not spot:
+                return (on_demand,)
+            return (spot_code, P5_SPOT_CODE) if instance_type.startswith("p5") else (spot_code,)
+    return ()
 
 
 def vcpus(world: World, instance_type: str) -> int:
@@ -157,15 +164,27 @@ def vcpus_in_use(world: World, account: str, region: str, code: str) -> int:
         if (
             instance.occupies
             and not inside
-            and family_code(instance.instance_type, spot=spot) == code
+            and code in family_codes(instance.instance_type, spot=spot)
         ):
             total += vcpus(world, instance.instance_type)
     for reservation in place.reservations.values():
         if reservation.is_block or not reservation.holds_capacity:
             continue
-        if family_code(reservation.instance_type, spot=False) == code:
+        if code in family_codes(reservation.instance_type, spot=False):
             total += vcpus(world, reservation.instance_type) * reservation.count
     return total
+
+
+def instances_left(
+    world: World, account: str, region: str, instance_type: str, *, spot: bool
+) -> int:
+    """How many more machines of a type the vCPU quotas allow; plenty where there is no quota."""
+    each = vcpus(world, instance_type)
+    room = [
+        limit(world, account, region, "ec2", code) - vcpus_in_use(world, account, region, code)
+        for code in family_codes(instance_type, spot=spot)
+    ]
+    return min((int(left // each) for left in room if each), default=UNLIMITED)
 
 
 def list_quotas(world: World, call: Call) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sandbox.aws.ec2.reservations import available, find
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
 from sandbox.aws.pools import on_demand_left, spot_left
-from sandbox.aws.quotas import family_code, limit, vcpus, vcpus_in_use
+from sandbox.aws.quotas import instances_left
 from sandbox.aws.records import Instance, Outage, Place, Reservation, Settled
 from sandbox.aws.spotprices import spot_price
 from sandbox.aws.world import Call, World
@@ -152,11 +152,11 @@ def _start_free(world: World, call: Call, order: Order) -> list[Instance]:
             ):
                 count = min(available(world, place, reservation), order.most)
                 return _start(world, order, place, count, reservation)
-    _check_quota(world, call, launch, order.least)
+    most = min(order.most, _allowed(world, call, order))
     for zone in zones:
         left = _left(world, call, launch, zone)
         if left >= order.least:
-            return _start(world, order, place, min(left, order.most), zone)
+            return _start(world, order, place, min(left, most), zone)
     raise AwsError(
         INSUFFICIENT,
         f"We currently do not have sufficient {launch.instance_type} capacity in the "
@@ -164,16 +164,19 @@ def _start_free(world: World, call: Call, order: Order) -> list[Instance]:
     )
 
 
-def _check_quota(world: World, call: Call, launch: Launch, count: int) -> None:
-    spot = launch.market == "spot"
-    code = family_code(launch.instance_type, spot=spot)
-    if code is None:
-        return
-    asked = vcpus(world, launch.instance_type) * count
-    used = vcpus_in_use(world, call.account, call.region, code)
-    if used + asked > limit(world, call.account, call.region, "ec2", code):
+def _allowed(world: World, call: Call, order: Order) -> int:
+    """How many machines the quotas allow.
+
+    Raises:
+        AwsError: they are fewer than the least.
+    """
+    spot = order.launch.market == "spot"
+    instance_type = order.launch.instance_type
+    left = instances_left(world, call.account, call.region, instance_type, spot=spot)
+    if left < order.least:
         name = "MaxSpotInstanceCountExceeded" if spot else "VcpuLimitExceeded"
         raise AwsError(name, "You have requested more vCPU capacity than your limit allows.")
+    return left
 
 
 def _left(world: World, call: Call, launch: Launch, zone: Zone) -> int:

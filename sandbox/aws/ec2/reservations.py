@@ -8,7 +8,7 @@ from sandbox.aws.ec2.filters import check_tag_targets, passes, tag_list, tags_of
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
 from sandbox.aws.pools import on_demand_left
-from sandbox.aws.quotas import family_code, limit, vcpus, vcpus_in_use
+from sandbox.aws.quotas import instances_left
 from sandbox.aws.records import Place, Reservation, Settled
 from sandbox.aws.times import stamp
 from sandbox.aws.world import Call, World
@@ -241,15 +241,11 @@ def _check_end(world: World, params: dict[str, Any]) -> None:
 
 
 def _check_capacity(world: World, call: Call, zone: Zone, instance_type: str, count: int) -> None:
-    code = family_code(instance_type, spot=False)
-    if code is not None:
-        used = vcpus_in_use(world, call.account, call.region, code)
-        asked = vcpus(world, instance_type) * count
-        if used + asked > limit(world, call.account, call.region, "ec2", code):
-            raise AwsError(
-                "VcpuLimitExceeded",
-                "You have requested more vCPU capacity than your current vCPU limit allows.",
-            )
+    if instances_left(world, call.account, call.region, instance_type, spot=False) < count:
+        raise AwsError(
+            "VcpuLimitExceeded",
+            "You have requested more vCPU capacity than your current vCPU limit allows.",
+        )
     if on_demand_left(world, call.region, zone, instance_type) < count:
         raise AwsError(
             "InsufficientInstanceCapacity",

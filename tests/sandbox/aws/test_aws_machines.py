@@ -224,6 +224,24 @@ def test_the_largest_number_between_min_and_max_is_launched(roomy):
     assert len(launched) == 3
 
 
+def test_a_quota_bounds_how_many_are_launched(sandbox_with):
+    sandbox = sandbox_with(
+        on_demand=[{**POOL, "instance_count": 9}], quotas=[{"quota": "L-417A185B", "value": 400}]
+    )
+    launched = sandbox.ec2.run_instances(
+        ImageId=image(), InstanceType="p5.48xlarge", MinCount=1, MaxCount=9
+    )["Instances"]
+    assert len(launched) == 2
+
+
+@pytest.mark.parametrize("code", ["L-7212CCBC", "L-C4BD4855"])
+def test_p5_spot_counts_against_both_of_its_quotas(sandbox_with, refused, code):
+    poor = sandbox_with(
+        spot_pools=[{**POOL, "instance_count": 9}], quotas=[{"quota": code, "value": 191}]
+    )
+    assert refused(lambda: run(poor, market="spot")) == "MaxSpotInstanceCountExceeded"
+
+
 def test_open_reservations_swallow_ordinary_launches_and_targeted_ones_do_not(roomy):
     held = reserve(roomy, InstanceMatchCriteria="open", InstanceCount=1)["CapacityReservationId"]
     reserve(roomy, InstanceCount=1, AvailabilityZone="us-east-1c")
