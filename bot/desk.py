@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.catalog import packaged
+from bot.clocks import clock_at
 from bot.domain.decision import Decision
 from bot.domain.errors import GpuBotError, SettingsError, UserError
 from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState
@@ -161,7 +162,8 @@ def diagnosed() -> list[Finding]:
         token=environment.slack_bot_token.get_secret_value(), api_url=environment.slack_api_url
     )
     findings += [
-        _finding(row.name, row.result, row.detail) for row in check_identity(configuration.accounts)
+        _finding(row.name, row.result, row.detail)
+        for row in check_identity(configuration.accounts, clock=clock_at(environment.gpubot_clock))
     ]
     return findings
 
