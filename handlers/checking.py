@@ -1,12 +1,14 @@
 """What the doctor asks Slack: the token, the scopes it has, and the channels it must reach."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from handlers.web import SLACK_API, reading_client
+
+if TYPE_CHECKING:
+    from slack_sdk import WebClient
 
 SCOPES: Final = (
     "commands",

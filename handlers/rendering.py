@@ -47,6 +47,11 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def typed(text: str) -> str:
+    """Return a slash command's text as it was typed: Slack's own encoding undone once."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 def inert(text: str) -> str:
     """Return the text with every character that Slack would read as markup made harmless."""
     return escape(_EDGE_UNDERSCORE.sub("\N{MODIFIER LETTER LOW MACRON}", text.translate(_ALIKE)))

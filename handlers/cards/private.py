@@ -17,6 +17,7 @@ from handlers.rendering import (
     section,
     shown,
     strong,
+    typed,
 )
 from handlers.reply import Block, Message
 
@@ -58,7 +59,7 @@ def not_accepted(text: str) -> Message:
     )
     blocks = [section(said)]
     if text.strip():
-        blocks.append(section(code(cut(f"{ids.COMMAND} {text}", MOST_SHOWN_LINE))))
+        blocks.append(section(code(cut(f"{ids.COMMAND} {typed(text)}", MOST_SHOWN_LINE))))
     return Message(said, tuple(blocks))
 
 
@@ -100,7 +101,7 @@ def late(text: str, *, delivery: int, locale: str = ENGLISH_LOCALE) -> Message:
     said = say("late", locale)
     yes = ids.ButtonValue(delivery=delivery, confirm=True)
     rows = actions([button(say("carry_out", locale), ids.CHOICE, yes.text(), style="primary")])
-    what = code(cut(text, MOST_SHOWN_LINE))
+    what = code(cut(typed(text), MOST_SHOWN_LINE))
     return Message(said, (section(said), section(what), *rows))
 
 
@@ -165,7 +166,9 @@ def _menu(question: Question, delivery: int, locale: str) -> Block:
 
 def _marked(text: str, at: tuple[int, int]) -> str:
     """Return the line with the words that the problem is about in bold."""
-    before, wrong, after = text[: at[0]], text[at[0] : at[1]], text[at[1] :]
+    before, wrong, after = (
+        typed(part) for part in (text[: at[0]], text[at[0] : at[1]], text[at[1] :])
+    )
     pieces = [shown(before), strong(wrong), shown(after)]
     return escape(f"{ids.COMMAND} ") + " ".join(piece for piece in pieces if piece)
 

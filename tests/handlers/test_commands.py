@@ -88,6 +88,13 @@ def test_a_refusal_marks_the_words_and_gives_a_line_and_the_form(office):
     assert "2 p5.48xlarge" in json.dumps(office.slack.views[-1])
 
 
+def test_marked_words_are_shown_as_they_were_typed(office):
+    say(office, "reserve 0 p5.48xlarge &lt;!channel&gt;")
+    assert "*0*" in office.said()
+    assert "&lt;!channel&gt;" in office.said()
+    assert "&amp;lt;" not in office.said()
+
+
 @pytest.mark.parametrize("text", ["", "reserve"])
 def test_the_command_alone_opens_the_form(office, text):
     say(office, text)

@@ -22,6 +22,7 @@ from handlers.rendering import (
     plain,
     section,
     shown,
+    typed,
     words,
 )
 from tests.handlers.office import NOW
@@ -55,6 +56,11 @@ def test_ampersands_are_escaped_first_and_once():
 )
 def test_what_is_typed_is_what_is_read(text, wanted):
     assert shown(text) == wanted
+
+
+def test_slacks_own_encoding_is_undone_once_and_no_more():
+    assert typed("&lt;b&gt; &amp;amp; &amp;lt;") == "<b> &amp; &lt;"
+    assert shown(typed("&lt;!channel&gt;")) == "&lt;!channel&gt;"
 
 
 def test_a_moment_is_in_the_readers_zone_with_utc_beside_it_and_in_the_fallback():
