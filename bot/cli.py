@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
+from typing_extensions import override
 
 from bot.domain.errors import GpuBotError, SettingsError, UserError
 
@@ -31,6 +32,7 @@ LOCALES = ("en-US", "en-GB", "pt-BR", "pt-PT", "es-ES", "es-MX", "es-419")
 class _InstantType(click.ParamType):
     name = "time"
 
+    @override
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
@@ -103,7 +105,7 @@ def parse(
 @_config
 @_json
 @click.pass_context
-def plan(ctx: click.Context, text: str, *, as_json: bool, **how: Any) -> None:
+def plan(ctx: click.Context, /, text: str, *, as_json: bool, **how: Any) -> None:
     """Decide for a reserve request, from the live or a recorded market; buys nothing."""
     from bot.planning import planned
 
@@ -175,17 +177,16 @@ def policy() -> None:
 
 @policy.command()
 @click.argument("text")
+@click.option("--market", type=click.Path(path_type=Path, dir_okay=False), help="a recorded market")
 @click.option("--as", "user", required=True, help="the person who would ask, U…")
 @_config
 @_json
 @click.pass_context
-def explain(
-    ctx: click.Context, text: str, user: str, config: Path | None, *, as_json: bool
-) -> None:
+def explain(ctx: click.Context, /, text: str, *, as_json: bool, **who: Any) -> None:
     """Say who would have to approve TEXT if USER asked for it, and why."""
     from bot.planning import explained
 
-    answer = explained(text, user=user, config=config)
+    answer = explained(text, **who)
     click.echo(json.dumps(answer) if as_json else "\n".join(answer["sentences"]))
     ctx.exit(_STATUS[answer["status"]])
 

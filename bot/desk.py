@@ -154,9 +154,8 @@ def diagnosed() -> list[Finding]:
         return [_finding("settings", "wrong", str(error))]
     findings = [_finding("settings", "ok", f"{environment.gpubot_config} is sound")]
     findings += _database()
-    from handlers.checking import check_slack  # noqa: PLC0415 — Slack only when it is asked
-
     from bot.aws import check_identity  # noqa: PLC0415 — boto3 only when it is asked
+    from handlers.checking import check_slack  # noqa: PLC0415 — Slack only when it is asked
 
     findings += check_slack(
         token=environment.slack_bot_token.get_secret_value(), api_url=environment.slack_api_url

@@ -1,6 +1,7 @@
 """`gpubot plan` and `gpubot policy explain`: decisions without Slack and without a purchase."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from bot.domain.rules import Rules
 from bot.engine import decide
 from bot.language import parse
 from bot.policy.configuration import Configuration
+from bot.policy.explaining import explain
 from bot.settings import read_configuration
 
 DECIDED = ("reserve", "plan", "watch")
@@ -58,6 +60,41 @@ def planned(
         catalog=packaged(),
     )
     return _answer(parsed, decision)
+
+
+def explained(text: str, *, user: str, config: Path | None, market: Path | None) -> dict[str, Any]:
+    """Return who would have to approve the text if the person asked for it, as sentences.
+
+    The total is that of the decision (from `market`, or live), or the text's own cap when
+    nothing fits.
+
+    Raises:
+        SettingsError: no configuration, or one that can't be read.
+    """
+    if config is None:
+        raise SettingsError("name the administrator's file with --config or GPUBOT_CONFIG")
+    configuration = read_configuration(config)
+    answer = planned(
+        text, market=market, save_market=None, now=None, tz="UTC", locale="en-US", config=config
+    )
+    if answer["decision"] is None:
+        said = answer["problem"]["message"] if answer["problem"] else "Something is to be asked."
+        return {"status": answer["status"], "total_usd": None, "sentences": [said]}
+    options = answer["decision"]["options"]
+    total = options[0]["total_usd"] if options else answer["request"]["max_total_usd"]
+    if total is None:
+        return {
+            "status": "ok",
+            "total_usd": None,
+            "sentences": ["Nothing fits, so nobody is asked."],
+        }
+    teams = [team.name for team in configuration.teams if user in team.members]
+    team = answer["request"]["team"] or (teams[0] if len(teams) == 1 else None)
+    return {
+        "status": "ok",
+        "total_usd": total,
+        "sentences": list(explain(Decimal(total), configuration, requester=user, team=team)),
+    }
 
 
 def _not_decided(parsed: Parsed) -> dict[str, Any]:
