@@ -73,7 +73,6 @@ class SimulatedAws:
 
     def start(self, port: int = 0) -> str:
         """The endpoint URL, on 127.0.0.1; port 0 takes a free one."""
-        moto_api_backend.reset()
         mock_random.seed(self._world.seed)
         self._server = make_server(
             "127.0.0.1", port, self._wire, threaded=True, request_handler=QuietHandler
@@ -85,12 +84,14 @@ class SimulatedAws:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def stop(self) -> None:
-        """Ends the server; calls that wait are answered at once."""
+        """Ends the server and empties moto's books; calls that wait are answered at once."""
         self._wire.stopping.set()
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
             self._server.server_close()
+        if self._wire.asked_moto:
+            moto_api_backend.reset()
 
     def add_fault(self, fault: dict[str, Any]) -> None:
         """Orders a fault for the next matching calls.

@@ -104,6 +104,7 @@ class Wire:
         self.failures: list[str] = []
         """Mistakes of the simulation itself; a test asserts that there are none."""
         self.stopping = threading.Event()
+        self.asked_moto = False
         self._buckets = Buckets()
         self._kill_bot = kill_bot
         self._moto = DomainDispatcherApplication(create_backend_app)
@@ -238,6 +239,7 @@ class Wire:
         environ = {k: v for k, v in arrival.environ.items() if not k.startswith("werkzeug.")}
         environ["wsgi.input"] = io.BytesIO(arrival.body)
         with self._moto_lock:
+            self.asked_moto = True
             if arrival.call.service == "ec2":
                 furnish(arrival.call.account, arrival.call.region)
             chunks, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
