@@ -272,9 +272,15 @@ class MemoryReceipts:
         return stored
 
     def save(self, receipt: Receipt) -> Receipt:
-        """See bot.ports. Raises UnknownRecordError for one that was never added."""
+        """See bot.ports. Raises UnknownRecordError for one that was never added.
+
+        Raises BugError when it would go to another reservation.
+        """
         books = self._desk.writing()
-        if self.get(receipt.id).revision != receipt.revision:
+        stored = self.get(receipt.id)
+        if stored.reservation_id != receipt.reservation_id:
+            raise BugError(f"receipt {receipt.id} belongs to another reservation")
+        if stored.revision != receipt.revision:
             raise ConflictError(f"receipt {receipt.id} was changed meanwhile")
         following = receipt.model_copy(update={"revision": receipt.revision + 1})
         books.receipts[receipt.id] = following

@@ -21,7 +21,7 @@ class SqliteAudit:
     def append(self, entry: AuditEntry) -> None:
         """See bot.ports."""
         write = self._session.writing()
-        last = self._session.row("select hash from audit order by id desc limit 1")
+        last = self._session.row("select hash from audit where id = (select max(id) from audit)")
         previous = chain.FIRST if last is None else text(last[0])
         write(
             "insert into audit (at, actor, action, reservation_id, purchase_id, facts, previous,"

@@ -131,15 +131,19 @@ class SqliteReceipts:
         return _receipt(row)
 
     def save(self, receipt: Receipt) -> Receipt:
-        """See bot.ports. Raises UnknownRecordError for one that was never added."""
+        """See bot.ports. Raises UnknownRecordError for one that was never added.
+
+        Raises BugError when it would go to another reservation.
+        """
         write = self._session.writing()
+        if self.get(receipt.id).reservation_id != receipt.reservation_id:
+            raise BugError(f"receipt {receipt.id} belongs to another reservation")
         following = receipt.model_copy(update={"revision": receipt.revision + 1})
         cursor = write(
             "update receipt set revision = ?, body = ? where id = ? and revision = ?",
             (following.revision, body_of(following), receipt.id, receipt.revision),
         )
         if cursor.rowcount != 1:
-            self.get(receipt.id)
             raise ConflictError(f"receipt {receipt.id} was changed meanwhile")
         return following
 

@@ -190,6 +190,14 @@ def test_a_stale_look_at_a_receipt_loses(store: Store) -> None:
     assert (second.revision, second.state) == (2, "active")
 
 
+def test_a_receipt_stays_with_its_reservation(store: Store) -> None:
+    with store.transaction() as tx:
+        stored = tx.receipts.add(receipt(proposed(tx)[0]))
+        other = proposed(tx)[0]
+        with pytest.raises(BugError):
+            tx.receipts.save(stored.model_copy(update={"reservation_id": other}))
+
+
 def test_an_unknown_receipt_is_said_to_be_unknown(store: Store) -> None:
     with store.transaction() as tx:
         with pytest.raises(UnknownRecordError):

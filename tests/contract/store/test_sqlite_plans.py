@@ -1,0 +1,89 @@
+"""No screen walks a whole table: every query of the store goes through an index."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.lifecycle import LIVE_RESERVATIONS, PurchaseState, ReservationState
+from bot.ports import Transaction
+from storage.session import Session
+from storage.sqlite import SqliteTransaction
+from tests.contract.store.conftest import Open
+from tests.contract.store.samples import at, entry, proposed
+
+LEASE = timedelta(minutes=1)
+SCREENS: dict[str, Callable[[Transaction], object]] = {
+    "one": lambda tx: tx.reservations.get(1),
+    "all": lambda tx: tx.reservations.listing(),
+    "next page": lambda tx: tx.reservations.listing(before_id=9),
+    "oldest": lambda tx: tx.reservations.listing(newest_first=False),
+    "live": lambda tx: tx.reservations.listing(states=LIVE_RESERVATIONS, limit=1000),
+    "ended": lambda tx: tx.reservations.listing(states={ReservationState.ENDED}),
+    "mine": lambda tx: tx.reservations.listing(requester="U1"),
+    "mine live": lambda tx: tx.reservations.listing(requester="U1", states=LIVE_RESERVATIONS),
+    "team": lambda tx: tx.reservations.listing(team="vision"),
+    "team live": lambda tx: tx.reservations.listing(team="vision", states=LIVE_RESERVATIONS),
+    "same line": lambda tx: tx.reservations.same_line(requester="U1", line="x", since=at(0)),
+    "audit": lambda tx: tx.audit.of(1),
+    "append": lambda tx: tx.audit.append(entry()),
+    "decision": lambda tx: tx.decisions.latest(1),
+    "proposal": lambda tx: (tx.proposals.current(1), tx.proposals.given(1)),
+    "purchases": lambda tx: tx.purchases.of(1),
+    "ledger": lambda tx: tx.purchases.in_state([PurchaseState.SUBMITTED]),
+    "receipts": lambda tx: tx.receipts.of(1),
+    "budget": lambda tx: tx.budget.entries(team="vision", since=at(0), until=at(1)),
+    "budget day": lambda tx: tx.budget.entries(since=at(0), until=at(1)),
+    "loans": lambda tx: tx.loans.held("r", start=at(0), end=at(1)),
+    "dues": lambda tx: tx.dues.claim(now=at(0), lease=LEASE, limit=9),
+    "next due": lambda tx: (tx.dues.next_at(), tx.dues.waiting(now=at(0))),
+    "inbox": lambda tx: tx.inbox.claim(now=at(0), lease=LEASE, limit=9),
+    "where": lambda tx: tx.outbox.where("card"),
+    "facts": lambda tx: (tx.facts.get("a"), tx.facts.starting_with("a:")),
+}
+
+WALK = re.compile(
+    r"SCAN (reservation|audit|decision|proposal|approval|purchase|receipt|budget|loan|inbox"
+    r"|due|outbox|fact)(?! USING (COVERING )?INDEX (due_held|inbox_held|inbox_waiting|due_open))"
+)
+"""A walk of a table; walking a partial index of open work is what those indexes are for."""
+
+
+class Watching(Session):
+    """A session that asks for the plan of each statement before it runs."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection, writable=True, holder="h:1:a")
+        self._watched = connection
+        self.plans: list[str] = []
+
+    def rows(self, sql: str, values: Any = ()) -> Any:
+        self._note(sql, values)
+        return super().rows(sql, values)
+
+    def row(self, sql: str, values: Any = ()) -> Any:
+        self._note(sql, values)
+        return super().row(sql, values)
+
+    def _write(self, sql: str, values: Any) -> sqlite3.Cursor:
+        self._note(sql, values)
+        return super()._write(sql, values)
+
+    def _note(self, sql: str, values: Any) -> None:
+        plan = self._watched.execute(f"explain query plan {sql}", values).fetchall()
+        self.plans += [f"{step} in {sql}" for *_, step in plan]
+
+
+@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
+def test_no_screen_walks_a_table(
+    screen: Callable[[Transaction], object], open_again: Open, beside: sqlite3.Connection
+) -> None:
+    with open_again().transaction() as tx:
+        proposed(tx)
+    session = Watching(beside)
+    screen(SqliteTransaction(session))
+    assert session.plans
+    assert [plan for plan in session.plans if WALK.search(plan)] == []
