@@ -1,6 +1,7 @@
 """Local calendar to instants: days, clock changes, and dates that exist."""
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 
 YEARS_AHEAD = 2
 _FEBRUARY_29_RETURNS = 8
@@ -8,6 +9,7 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 2999
 """Far from the ends of the calendar, where arithmetic overflows."""
 
 
+@lru_cache(maxsize=4096)
 def day_start(day: date, zone: tzinfo) -> datetime:
     """Return the first local minute of the day, in UTC; midnight where a change does not eat it."""
     naive = datetime.combine(day, time())

@@ -40,6 +40,8 @@ def day_at(scene: Scene, at: int, *, led: bool = False) -> tuple[int, Day] | Non
         RefusalError: no such date, or a two-digit year.
     """
     tokens = scene.tokens
+    if tokens.key(at)[:1].isdigit():
+        return _numeric(scene, at, led=led)
     if tokens.phrase("today", at) or tokens.phrase("vague", at):
         return _worded(scene, at)
     article = tokens.phrase("article", at)

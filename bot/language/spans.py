@@ -19,6 +19,8 @@ class Span(NamedTuple):
 def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return for each form
     """Recognise every phrase that says when."""
     tokens = scene.tokens
+    if not tokens.starts[at]:
+        return _start(scene, at)
     if soon := tokens.phrase("asap", at):
         return one("asap", value=True, start=at, end=soon[0])
     if bound := tokens.phrase("guaranteed", at):

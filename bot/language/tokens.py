@@ -153,7 +153,8 @@ class Tokens:
         """Return where the role's longest phrase at this token ends, and what it means."""
         if at >= self.count:
             return None
-        entries = self.starts[at].get(role)
+        begins = self.starts[at]
+        entries = begins.get(role) if begins else None
         if entries is None:
             return None
         for words, meaning in entries:

@@ -360,3 +360,9 @@ def test_a_day_begins_with_its_first_minute_where_midnight_is_skipped():
 def test_a_difference_over_a_clock_change_is_elapsed():
     text = "from 2027-03-13 12:00 to 2027-03-15 12:00"
     assert when(text, zone="America/New_York")[3] == "47"
+
+
+def test_a_two_digit_year_is_told_how_to_write_it():
+    problem = said("2 p5.48xlarge 1d 15/03/27").problem
+    assert "four digits" in problem.message
+    assert problem.hint == "2 p5.48xlarge 1d 15/03/2027"
