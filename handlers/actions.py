@@ -5,14 +5,14 @@ presser may. Buttons of rooms whose services are plugged in later stand in `Desk
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never, cast
 
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.records import Delivery, Person, gpu_id
 from bot.domain.request import Parsed, Problem, Request, Status
 from handlers import ids
-from handlers.answers import answers_to, picked
+from handlers.answers import answers_to, is_settled, picked, settle
 from handlers.cards.decision import seen
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
@@ -102,34 +102,43 @@ def _choice(pressed: Pressed, desk: Desk) -> Reply:
     delivery, command, changes = _own_line(pressed, desk)
     value = pressed.value
     if value.confirm:
-        with desk.store.transaction() as tx:
-            confirmed = tx.inbox.confirm(delivery.id)
-        if not confirmed:
-            raise UserError("That was carried out already.", hint="list")
-        desk.bell.ring()
-        return NOTHING
+        return _confirmed(pressed, desk, delivery)
+    if is_settled(desk.store, delivery.id) and not value.again:
+        raise UserError("That question is settled already.", hint="list")
     answers = answers_to(desk.store, delivery.id)
     if value.field is not None and value.choice is not None:
-        asked = _read(pressed, desk, delivery, command, answers)
+        others = {field: answer for field, answer in answers.items() if field != value.field}
         answers = picked(
             desk.store,
             delivery.id,
-            asked,
+            _read(pressed, desk, delivery, command, others),
             field=value.field,
             choice=value.choice,
             at=desk.clock.now(),
         )
-    parsed = _read(pressed, desk, delivery, command, answers)
-    again = value.again and _first_time(pressed, desk)
     said = Said(
         delivery=delivery.id,
         command=command.model_copy(update={"answer_at": pressed.action.answer_at}),
         person=pressed.person,
-        parsed=parsed,
-        again=again,
+        parsed=_read(pressed, desk, delivery, command, answers),
+        again=value.again and _first_time(delivery, desk),
         changes=changes,
     )
-    return obey(said, desk)
+    reply = obey(said, desk)
+    if said.parsed.status is Status.OK:
+        settle(desk.store, delivery.id, at=desk.clock.now())
+    return replace(reply, replaces=True)
+
+
+def _confirmed(pressed: Pressed, desk: Desk, delivery: Delivery) -> Reply:
+    """Have a late delivery carried out, once."""
+    with desk.store.transaction() as tx:
+        confirmed = tx.inbox.confirm(delivery.id)
+    if not confirmed:
+        raise UserError("That was carried out already.", hint="list")
+    desk.bell.ring()
+    going_on = saying(say("going_on", pressed.person.locale))
+    return Reply(messages=(going_on,), replaces=True)
 
 
 def _open_form(pressed: Pressed, desk: Desk) -> Reply:
@@ -230,9 +239,9 @@ def _nearest(pressed: Pressed, desk: Desk, parsed: Parsed) -> Request | None:
     return hinted.request if hinted.status is not Status.REFUSED else None
 
 
-def _first_time(pressed: Pressed, desk: Desk) -> bool:
-    """Return True once for each press: work that is repeated after a crash must not file twice."""
-    fact = f"again:{pressed.delivery}"
+def _first_time(delivery: Delivery, desk: Desk) -> bool:
+    """Return True once for each line: neither a double press nor a crash may file it twice."""
+    fact = f"again:{delivery.id}"
     with desk.store.transaction() as tx:
         if tx.facts.get(fact) is not None:
             return False

@@ -49,7 +49,12 @@ class Answering:
             messages = (reply.form.instead, *messages)
         for number, message in enumerate(messages):
             try:
-                self._tell(place, message, by_address=number < MOST_ANSWERS)
+                self._tell(
+                    place,
+                    message,
+                    by_address=number < MOST_ANSWERS,
+                    replaces=reply.replaces and number == 0,
+                )
             except DeliveryDoubtError as doubt:
                 self.log.warning("private answer in doubt", user=place.user, why=doubt.code)
             except DeliveryError as error:
@@ -71,8 +76,9 @@ class Answering:
             return False
         return True
 
-    def _tell(self, place: Place, message: Message, *, by_address: bool) -> None:
-        if by_address and place.answer_at and self._answered(place.answer_at, message):
+    def _tell(self, place: Place, message: Message, *, by_address: bool, replaces: bool) -> None:
+        address = place.answer_at if by_address else None
+        if address and self._answered(address, message, replaces=replaces):
             return
         content = {"text": message.text, "blocks": list(message.blocks) or None}
         if place.channel is not None:
@@ -92,7 +98,7 @@ class Answering:
                 return
         call(self.posting.chat_postMessage, channel=place.user, unfurl_links=False, **content)
 
-    def _answered(self, address: str, message: Message) -> bool:
+    def _answered(self, address: str, message: Message, *, replaces: bool) -> bool:
         """Return whether the response_url took it; False when it is dead."""
         hook = WebhookClient(address, timeout=ANSWER_TIMEOUT_SECONDS, retry_handlers=[])
         try:
@@ -100,7 +106,7 @@ class Answering:
                 text=message.text,
                 blocks=list(message.blocks) or None,
                 response_type="ephemeral",
-                replace_original=False,
+                replace_original=replaces,
             )
         except (SlackClientError, OSError, HTTPException, ValueError) as error:
             raise DeliveryDoubtError("no_answer") from error

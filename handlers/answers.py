@@ -21,14 +21,12 @@ def answers_to(store: Store, delivery_id: int) -> dict[str, str]:
 def picked(
     store: Store, delivery_id: int, asked: Parsed, *, field: str, choice: int, at: datetime
 ) -> dict[str, str]:
-    """Return the answers with one more, stored; the same pick twice changes nothing.
+    """Return the answers with one more, stored; a later pick of one question replaces the first.
 
-    Raises UserError when that question, or that choice of it, is not open any more.
+    `asked` is what the line asks without an answer to that question. Raises UserError when it
+    does not ask it, or lacks that choice.
     """
-    earlier = answers_to(store, delivery_id)
     question = next((one for one in asked.questions if one.field == field), None)
-    if question is None and field in earlier:
-        return earlier
     if question is None or not 0 <= choice < len(question.choices):
         raise UserError("That question is settled already.", hint="list")
     with store.transaction() as tx:
@@ -37,6 +35,22 @@ def picked(
         answers[field] = question.choices[choice].value
         tx.facts.put(_fact(delivery_id), _ANSWERS.dump_json(answers).decode(), at=at)
     return answers
+
+
+def is_settled(store: Store, delivery_id: int) -> bool:
+    """Return whether the line was acted on: its old buttons do nothing then."""
+    with store.reading() as tx:
+        return tx.facts.get(_settled(delivery_id)) is not None
+
+
+def settle(store: Store, delivery_id: int, *, at: datetime) -> None:
+    """Remember that the line was acted on."""
+    with store.transaction() as tx:
+        tx.facts.put(_settled(delivery_id), "yes", at=at)
+
+
+def _settled(delivery_id: int) -> str:
+    return f"settled:{delivery_id}"
 
 
 def _fact(delivery_id: int) -> str:

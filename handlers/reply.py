@@ -25,10 +25,15 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one delivery is answered with, in order: a form, messages, or nothing at all."""
+    """What one delivery is answered with, in order: a form, messages, or nothing at all.
+
+    With `replaces` the first message stands in place of the one whose button was pressed, so
+    that it can't be pressed again.
+    """
 
     messages: tuple[Message, ...] = ()
     form: Form | None = None
+    replaces: bool = False
 
 
 NOTHING = Reply()

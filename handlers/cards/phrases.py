@@ -25,6 +25,7 @@ ENGLISH = {
         " Do you still want this?"
     ),
     "carry_out": "Yes, carry it out",
+    "going_on": "I am on it.",
     "what": "Machines",
     "length": "How long",
     "when": "When",
@@ -67,6 +68,7 @@ PORTUGUESE = {
         " Você ainda quer isto?"
     ),
     "carry_out": "Sim, execute",
+    "going_on": "Já estou cuidando disso.",
     "what": "Máquinas",
     "length": "Por quanto tempo",
     "when": "Quando",
@@ -109,6 +111,7 @@ SPANISH = {
         " ¿Todavía lo quiere?"
     ),
     "carry_out": "Sí, ejecutar",
+    "going_on": "Ya me ocupo de ello.",
     "what": "Máquinas",
     "length": "Cuánto tiempo",
     "when": "Cuándo",

@@ -70,6 +70,29 @@ def test_a_question_goes_on_from_its_button_with_nothing_typed_again(office):
     assert office.language.asked[-1][1] == office.clock.now() - _hour() * 5
 
 
+def test_a_question_that_was_answered_is_replaced_and_its_old_buttons_do_nothing(office):
+    say(office, "reserve 2 p5.48xlarge for 72h from friday")
+    first, second = office.value("gpu.choice", 0), office.value("gpu.choice", 1)
+    office.press("gpu.choice", first)
+    office.work()
+    assert office.slack.private[-1]["replace_original"] is True
+    office.clock.at += _hour()
+    office.press("gpu.choice", second)
+    office.work()
+    assert len(office.services.told) == 1
+    assert "settled already" in office.said()
+
+
+def test_filing_all_the_same_by_a_double_press_files_once_more_only(office):
+    for _ in range(2):
+        say(office, "reserve 2 p5.48xlarge for 72h")
+    value = office.value("gpu.choice")
+    for _ in range(2):
+        office.press("gpu.choice", value)
+    office.work()
+    assert len(office.services.filed) == 2
+
+
 def test_only_the_sender_may_choose(office):
     say(office, "reserve 2 p5.48xlarge for 72h from friday")
     office.press("gpu.choice", office.value("gpu.choice"), user="U0LIN")

@@ -164,8 +164,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "filing all the same is repeated after a crash",
         _ACTIONS,
-        "again = value.again and _first_time(pressed, desk)",
-        "again = value.again",
+        "again=value.again and _first_time(delivery, desk),",
+        "again=value.again,",
+    ),
+    Mutant(
+        "an old button of a settled question works again",
+        _ACTIONS,
+        "if is_settled(desk.store, delivery.id) and not value.again:",
+        "if False:",
     ),
     Mutant(
         "resuming always turns buying on",
