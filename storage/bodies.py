@@ -7,8 +7,6 @@ from decimal import Decimal
 from bot.domain.base import Model
 from bot.domain.values import utc
 
-_MICROSECOND = timedelta(microseconds=1)
-
 
 def body_of(value: Model) -> str:
     """Return JSON from which `model_validate_json` makes the equal value.
@@ -33,8 +31,8 @@ def _exact(value: object) -> str:
 
 def _duration_text(length: timedelta) -> str:
     sign = "-" if length < timedelta(0) else ""
-    seconds, micros = divmod(abs(length) // _MICROSECOND, 1_000_000)
-    return f"{sign}PT{seconds}.{micros:06}S"
+    whole = abs(length)
+    return f"{sign}P{whole.days}DT{whole.seconds}.{whole.microseconds:06}S"
 
 
 def time_text(instant: datetime) -> str:

@@ -1,0 +1,259 @@
+"""One broken rule of the stores at a time; the stores' tests must turn red on each."""
+
+from tests.mutants.run import Mutant
+
+TESTS: tuple[str, ...] = ("tests/unit/storage", "tests/contract/store")
+
+_RECORDS = "storage/sqlite_records.py"
+_LEDGER = "storage/sqlite_ledger.py"
+_QUEUES = "storage/sqlite_queues.py"
+_BOOKS = "storage/sqlite_books.py"
+_STORE = "storage/sqlite.py"
+_SCHEMA = "storage/migrations.py"
+_RECORDER = "storage/recorder.py"
+_CONNECTIONS = "storage/connections.py"
+_HOLDERS = "storage/holders.py"
+_SESSION = "storage/session.py"
+_BODIES = "storage/bodies.py"
+_TURNS = "storage/turns.py"
+_OVERLAP = "storage/overlap.py"
+_MOVING = "storage/moving.py"
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a stale writer wins",
+        _RECORDS,
+        "if row[0] != reservation.revision:",
+        "if row[0] is None:",
+    ),
+    Mutant(
+        "any step of a reservation is legal",
+        _RECORDS,
+        "check_reservation_step(ReservationState(text(row[1])), reservation.state)",
+        "ReservationState(text(row[1]))",
+    ),
+    Mutant(
+        "a listing by requester misses what one owns",
+        _RECORDS,
+        '("owner = ?", [requester])',
+        '("requester = ?", [requester])',
+    ),
+    Mutant(
+        "the states of a listing are walked without their index",
+        _RECORDS,
+        'f"{condition} and state = ?"',
+        'f"+{condition} and +state = ?"',
+    ),
+    Mutant(
+        "a settled proposal moves again",
+        _RECORDS,
+        "where id = ? and state = 'open'",
+        "where id = ?",
+    ),
+    Mutant(
+        "a second live purchase of a leg is taken",
+        _SCHEMA,
+        "create unique index purchase_one_live",
+        "create index purchase_one_live",
+    ),
+    Mutant(
+        "a doubtful purchase does not block its leg",
+        _SCHEMA,
+        "where state in ('intended', 'submitted', 'indeterminate', 'confirmed')",
+        "where state in ('intended', 'submitted', 'confirmed')",
+    ),
+    Mutant(
+        "the database lets a refused purchase be confirmed",
+        _SCHEMA,
+        "'intended>submitted', 'intended>withdrawn'",
+        "'refused>confirmed', 'intended>submitted', 'intended>withdrawn'",
+    ),
+    Mutant(
+        "two proposals may be open",
+        _SCHEMA,
+        "create unique index proposal_one_open",
+        "create index proposal_one_open",
+    ),
+    Mutant(
+        "the audit can be changed",
+        _SCHEMA,
+        "create trigger audit_unchanged before update on audit",
+        "create trigger audit_unchanged before update of hash on audit",
+    ),
+    Mutant(
+        "a body may show another state than its row",
+        _SCHEMA,
+        "  intended_at text not null,\n"
+        "  body text not null check (json_extract(body, '$.state') = state)",
+        "  intended_at text not null,\n  body text not null",
+    ),
+    Mutant(
+        "any step of a purchase is asked of the database",
+        _LEDGER,
+        "        check_purchase_step(stored.state, to)\n",
+        "",
+    ),
+    Mutant(
+        "a stale mover of a purchase wins",
+        _LEDGER,
+        "if stored.state is not purchase.state:",
+        "if stored.id != purchase.id:",
+    ),
+    Mutant(
+        "an unclear purchase counts as settled",
+        _MOVING,
+        "        PurchaseState.CONFIRMED,\n",
+        "        PurchaseState.CONFIRMED,\n        PurchaseState.INDETERMINATE,\n",
+    ),
+    Mutant(
+        "a stale look at a receipt wins",
+        _LEDGER,
+        '"update receipt set revision = ?, body = ? where id = ? and revision = ?"',
+        '"update receipt set revision = ?, body = ? where id = ? and ? is not null"',
+    ),
+    Mutant("held money is held again", _LEDGER, "\" where state = 'freed'\"", '" where true"'),
+    Mutant(
+        "settled money takes another amount",
+        _LEDGER,
+        "elif after != stored:",
+        'elif stored.state == "freed":',
+    ),
+    Mutant(
+        "loans may exceed what is free",
+        _LEDGER,
+        "if held + count > free:",
+        "if held > free:",
+    ),
+    Mutant(
+        "a loan that ends overlaps one that starts",
+        _OVERLAP,
+        "sorted(steps)",
+        "sorted(steps, key=lambda step: (step[0], -step[1]))",
+    ),
+    Mutant(
+        "the dead keep their rows",
+        _HOLDERS,
+        "return rest == own_rest or not _runs(int(rest))",
+        "return False",
+    ),
+    Mutant(
+        "an earlier process with our number keeps its rows",
+        _HOLDERS,
+        "return rest == own_rest or not _runs(int(rest))",
+        "return not _runs(int(rest))",
+    ),
+    Mutant(
+        "processes of other hosts are judged",
+        _HOLDERS,
+        "or not host or host != own_host or",
+        "or not host or",
+    ),
+    Mutant(
+        "a claimed due is claimed again",
+        _QUEUES,
+        "and not_before <= ? and (holder is null or held_until <= ?)",
+        "and not_before <= ? and ? is not null",
+    ),
+    Mutant(
+        "a lane lets two out at once",
+        _QUEUES,
+        "((other.holder is not null and other.held_until > :now)",
+        "((false)",
+    ),
+    Mutant(
+        "a failed message lets later ones pass",
+        _QUEUES,
+        "(other.attempt > 0 or other.not_before <= :now)",
+        "(other.not_before <= :now)",
+    ),
+    Mutant(
+        "a message that left is not in doubt",
+        _QUEUES,
+        "attempt = attempt + 1, doubt = 1,",
+        "attempt = attempt + 1, doubt = 0,",
+    ),
+    Mutant(
+        "a redraw that came meanwhile is lost",
+        _QUEUES,
+        "state = iif(again, 'waiting', 'sent')",
+        "state = iif(again, 'sent', 'sent')",
+    ),
+    Mutant(
+        "a late delivery is worked on",
+        _QUEUES,
+        "where state = 'waiting' and late = 0\"\n            \" and (holder",
+        "where state = 'waiting'\"\n            \" and (holder",
+    ),
+    Mutant(
+        "the chain does not hang together",
+        _BOOKS,
+        "previous = chain.FIRST if last is None else text(last[0])",
+        "previous = chain.FIRST",
+    ),
+    Mutant(
+        "a lost end of the audit is not seen",
+        _BOOKS,
+        "last = expected - 1 if given is None else number(given[0])",
+        "last = expected - 1",
+    ),
+    Mutant(
+        "a reading unit writes",
+        _SESSION,
+        "if not self._writable:",
+        "if self._writable is None:",
+    ),
+    Mutant(
+        "a unit that has ended is used",
+        _STORE,
+        "            session.end()\n",
+        "",
+    ),
+    Mutant(
+        "a unit of work begins without the write lock",
+        _STORE,
+        '"begin immediate"',
+        '"begin"',
+    ),
+    Mutant(
+        "who gave up is stored later",
+        _RECORDER,
+        "                    self._queue.remove(entry)\n",
+        "",
+    ),
+    Mutant(
+        "the writer takes the queue before it has the lock",
+        _RECORDER,
+        "            if not self._try_once() and closing:",
+        "            if not self._try_once() and not closing:",
+    ),
+    Mutant(
+        "a newer schema is opened",
+        _CONNECTIONS,
+        "    if later:\n",
+        "    if not applied:\n",
+    ),
+    Mutant(
+        "another program's tables are joined",
+        _CONNECTIONS,
+        'if tables and "_sqlite_migrations" not in tables:',
+        "if not tables and path.is_dir():",
+    ),
+    Mutant(
+        "rates are rounded in what is kept",
+        _BODIES,
+        "value.model_dump(), default=_exact",
+        'value.model_dump(mode="json"), default=_exact',
+    ),
+    Mutant(
+        "times lose their width",
+        _BODIES,
+        '.isoformat(timespec="microseconds")',
+        ".isoformat()",
+    ),
+    Mutant(
+        "a turn is taken twice by one thread",
+        _TURNS,
+        "if self._holder == me:",
+        "if self._holder == -me:",
+    ),
+)
