@@ -17,6 +17,7 @@ from bot.domain.records import (
     Switch,
     gpu_id,
 )
+from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.values import money_text
 from bot.policy.ceilings import dollars
 from bot.policy.configuration import Configuration, Tier
@@ -231,7 +232,27 @@ class Proposing:
             tx.dues.plan(proposal_due("propose-nudge", proposal, moment, "0"))
         self.telling.redraw(tx, saved, now=now)
         self.telling.redraw_proposal(tx, proposal.id, now=now)
+        if proposal.option.kind is Kind.OWNED:
+            self._ask_holder(tx, saved, proposal, now)
         return proposal
+
+    def _ask_holder(
+        self, tx: Transaction, reservation: Reservation, proposal: Proposal, now: datetime
+    ) -> None:
+        """Ask the holder in private: they need not read the approvers' channel."""
+        option, name = proposal.option, gpu_id(reservation.id)
+        words: Sentence = (
+            Mention(id=reservation.requester, ping=False),
+            f" asks to use {option.instance_count} x {option.instance_type} of ",
+            Code(text=option.refs[0]),
+            f" for {name}. Nothing is bought. Agree with ",
+            Code(text=f"/gpu approve {name}"),
+            " until ",
+            Moment(at=proposal.expires_at),
+            ".",
+        )
+        for holder in proposal.approvers:
+            self.telling.tell(tx, holder, f"lend-{proposal.id}", (words,), now=now)
 
 
 def _lender(option: Option, record: DecisionRecord) -> str | None:

@@ -519,6 +519,7 @@ def test_owned_machines_are_lent_with_their_holders_consent_and_nothing_is_bough
     world = _lending()
     proposal = world.proposed()
     assert (proposal.approvers, proposal.ceiling) == (("U0HOLDER",), Decimal(0))
+    assert f"tell:U0HOLDER:lend-{proposal.id}" in world.said()
     with pytest.raises(NotAllowedError):
         world.approving.approve(proposal.id, by=APP1)
     world.approving.approve(proposal.id, by="U0HOLDER")
