@@ -7,14 +7,16 @@ from bot.domain.decision import Option
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind, Owned
-from bot.domain.records import AuditEntry, Proposal, Reservation
+from bot.domain.records import AuditEntry, Due, Proposal, Reservation, gpu_id
 from bot.domain.request import Request
 from bot.domain.saying import Code, Mention, Sentence
+from bot.domain.values import utc_text
 from bot.ports import Bell, Clock, MarketReader, Store
 from bot.services.settling import Settling
 from bot.services.spending import Stop, leave
 
 SECONDS_IN_HOUR = 3600
+LENT = frozenset({ReservationState.SCHEDULED, ReservationState.ACTIVE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +89,59 @@ class Lending:
             self.settling.telling.note(
                 tx, saved, f"lent-{proposal.id}", (_words(proposal, row),), now=now
             )
+            tx.facts.put(_loan_name(reservation.id), utc_text(end), at=now)
+            for at in (start, end):
+                tx.dues.plan(_loan_due(reservation.id, at))
             self.settling.closing.release(tx, proposal, now=now)
             self.settling.telling.redraw(tx, saved, now=now)
         self.bell.ring()
         return "lent"
+
+    def turn(self, reservation_id: int) -> str:
+        """Begin or end a loan when its time has come (due kind "loan"); return what was done."""
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            reservation = tx.reservations.get(reservation_id)
+            until = tx.facts.get(_loan_name(reservation_id))
+            if until is None or reservation.state not in LENT:
+                return "no loan"
+            over = now >= datetime.fromisoformat(until)
+            state = ReservationState.ENDED if over else ReservationState.ACTIVE
+            saved = tx.reservations.save(
+                reservation.model_copy(update={"state": state, "updated_at": now})
+            )
+            if over:
+                tx.loans.release(reservation_id)
+                self.settling.telling.note(
+                    tx,
+                    saved,
+                    "loan-ended",
+                    (("The borrowed time is over; the machines are their holder's again.",),),
+                    now=now,
+                )
+            tx.audit.append(
+                AuditEntry(
+                    at=now, actor="clock", action=f"loan.{state}", reservation_id=reservation_id
+                )
+            )
+            self.settling.telling.redraw(tx, saved, now=now)
+        self.bell.ring()
+        return str(state)
+
+
+def _loan_name(reservation_id: int) -> str:
+    return f"loan:{gpu_id(reservation_id)}"
+
+
+def _loan_due(reservation_id: int, at: datetime) -> Due:
+    subject = gpu_id(reservation_id)
+    return Due(
+        key=f"loan:{subject}:{utc_text(at)}",
+        kind="loan",
+        subject=subject,
+        at=at,
+        argument=str(reservation_id),
+    )
 
 
 def _window(request: Request, option: Option, now: datetime) -> tuple[datetime, datetime]:

@@ -263,6 +263,7 @@ class World:
             "propose-nudge": lambda due: self.approving.nudge(int(due.argument)),
             "buy": lambda due: self.purchasing.buy(int(due.argument)),
             "reconcile": lambda due: self.purchasing.reconcile(due.argument),
+            "loan": lambda due: self.purchasing.lending.turn(int(due.argument)),
             "follow": following.follow,
         }
 

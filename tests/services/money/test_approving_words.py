@@ -529,6 +529,20 @@ def test_owned_machines_are_lent_with_their_holders_consent_and_nothing_is_bough
     assert any("U0HOLDER" in words for words in world.said().values())
 
 
+def test_a_loan_begins_and_ends_with_its_hours():
+    world = _lending()
+    proposal = world.proposed()
+    world.approving.approve(proposal.id, by="U0HOLDER")
+    world.work()
+    world.clock.set(START.replace(hour=0, minute=0))
+    world.work()
+    assert world.state(proposal.reservation_id) is S.ACTIVE
+    world.run(timedelta(hours=72))
+    assert world.state(proposal.reservation_id) is S.ENDED
+    with world.store.reading() as tx:
+        assert tx.loans.held("cr-owned", start=START, end=START + timedelta(hours=1)) == 0
+
+
 def test_owned_machines_are_not_promised_twice():
     world = _lending(available_count=3)
     first, second = world.proposed(), world.proposed()
