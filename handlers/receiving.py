@@ -247,10 +247,13 @@ def build_app(
     request waits for auth.test, and so that SLACK_CLIENT_ID in the environment can't switch
     Bolt into its OAuth mode with a token store of its own.
     """
-    logging.getLogger("slack_bolt").setLevel(logging.ERROR)
+    # Bolt's own loggers take the root's level, at whose DEBUG they print whole bodies.
+    quiet = logging.getLogger("handlers.bolt")
+    quiet.setLevel(logging.ERROR)
     logging.getLogger("slack_sdk").setLevel(logging.WARNING)
     app = App(
         name="gpubot",
+        logger=quiet,
         process_before_response=True,
         token_verification_enabled=False,
         request_verification_enabled=False,

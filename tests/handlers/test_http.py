@@ -137,8 +137,9 @@ def test_the_real_server_takes_a_signed_form(office):
     assert rows(office) == 1
 
 
-def test_no_secret_is_logged_even_when_everything_is(office, caplog, capsys):
+def test_no_secret_is_logged_even_when_everything_is(slack, caplog, capsys):
     caplog.set_level(logging.DEBUG)
+    office = Office(slack)
     office.command("list", token="old-verification-token")
     office.post(form(trigger_id="7.7.capability"), signature="v0=" + "0" * 64)
     office.work()
