@@ -38,6 +38,7 @@ def test_how_it_is_written_never_changes_what_it_means(text):
             f"2 p5.48xlarge{chr(code)} for 3d"
             for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
         ),
+        '2 p5.48xlarge for 3d because "a\u202eb"',
         "2 p5.48xlarge for ٣d",
         "२ p5.48xlarge for 3d",
         "2 p5.48xlarge for 3d" + " " * 3000,
