@@ -1,7 +1,7 @@
 """From a request to a stored decision: read the market outside, decide, commit."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.catalog import Catalog
 from bot.domain.decision import Decision
@@ -15,6 +15,9 @@ from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, MarketReader, Store, Transaction
 from bot.services.searching import quote_due, refusal_name
 from bot.services.telling import Telling
+
+FAR = timedelta(days=365)
+"""As far as loans of capacity without an end are looked for; blocks end within half a year."""
 
 QUOTABLE = frozenset({ReservationState.REQUESTED, ReservationState.QUOTED})
 RENEWABLE = frozenset(
@@ -253,8 +256,8 @@ def _refused(row: HourlyRate, remembered: str | None) -> HourlyRate:
 
 
 def _lent(tx: Transaction, row: Owned, now: datetime) -> Owned:
-    end = row.end or row.start.replace(year=row.start.year + 1, day=1)
-    held = tx.loans.held(row.ref, start=max(row.start, now), end=max(end, now))
+    start = max(row.start, now)
+    held = tx.loans.held(row.ref, start=start, end=max(row.end or start + FAR, start))
     owner = row.owner
     if owner is None:
         try:
