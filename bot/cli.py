@@ -29,7 +29,7 @@ _STATUS = {"ok": OK, "refused": REFUSED, "ask": ASKS}
 LOCALES = ("en-US", "en-GB", "pt-BR", "pt-PT", "es-ES", "es-MX", "es-419")
 
 
-class _InstantType(click.ParamType):
+class _InstantType(click.ParamType[datetime]):
     name = "time"
 
     @override
@@ -47,9 +47,10 @@ class _InstantType(click.ParamType):
         return moment.astimezone(UTC)
 
 
-class _ZoneType(click.ParamType):
+class _ZoneType(click.ParamType[str]):
     name = "zone"
 
+    @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             ZoneInfo(str(value))

@@ -5,6 +5,7 @@ gives the beat; each loop runs on threads of its own, so that a slow AWS call de
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -27,24 +28,45 @@ class Loop:
 
 
 @dataclass(slots=True)
-class _Worker:
-    """One thread of a loop."""
+class _Crew:
+    """The threads of one loop. A call wakes one of them; one that found work wakes the next.
+
+    So an idle beat costs one look per loop, however many threads the loop may use.
+    """
 
     loop: Loop
     log: Log
-    wake: threading.Event = field(default_factory=threading.Event)
-    stopping: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
+    called: bool = False
+    stopping: bool = False
+    turn: threading.Condition = field(default_factory=threading.Condition)
+    threads: list[threading.Thread] = field(default_factory=list)
 
-    def start(self, number: int) -> None:
-        self.thread = threading.Thread(target=self._run, name=f"{self.loop.name}-{number}", daemon=True)
-        self.thread.start()
+    def start(self) -> None:
+        for number in range(self.loop.threads):
+            name = f"{self.loop.name}-{number}"
+            self.threads.append(threading.Thread(target=self._run, name=name, daemon=True))
+        for thread in self.threads:
+            thread.start()
+
+    def call(self) -> None:
+        with self.turn:
+            self.called = True
+            self.turn.notify()
+
+    def stop(self) -> None:
+        with self.turn:
+            self.stopping = True
+            self.turn.notify_all()
 
     def _run(self) -> None:
-        while not self.stopping.is_set():
-            self.wake.clear()
-            if self._step() == 0:
-                self.wake.wait(IDLE_SECONDS)
+        while not self.stopping:
+            if self._step() > 0:
+                self.call()
+                continue
+            with self.turn:
+                if not self.called and not self.stopping:
+                    self.turn.wait(IDLE_SECONDS)
+                self.called = False
 
     def _step(self) -> int:
         try:
@@ -63,7 +85,7 @@ class Beat(Bell):
 
     def __init__(self, *, beat_seconds: float, log: Log) -> None:
         self._log = log
-        self._workers: list[_Worker] = []
+        self._crews: list[_Crew] = []
         self._beat_seconds = beat_seconds
         self._scheduler = BackgroundScheduler(
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
@@ -72,26 +94,23 @@ class Beat(Bell):
 
     def start(self, loops: Sequence[Loop]) -> None:
         """Start every loop's threads and the beat."""
-        for loop in loops:
-            for number in range(loop.threads):
-                worker = _Worker(loop, self._log)
-                self._workers.append(worker)
-                worker.start(number)
+        self._crews = [_Crew(loop, self._log) for loop in loops]
+        for crew in self._crews:
+            crew.start()
         self._scheduler.add_job(self.ring, "interval", seconds=self._beat_seconds)
         self._scheduler.start()
 
     @override
     def ring(self) -> None:
-        for worker in self._workers:
-            worker.wake.set()
+        for crew in self._crews:
+            crew.call()
 
     def stop(self, *, patience_seconds: float) -> None:
         """Let running steps finish, at most that long; what is left is taken up at the start."""
-        for worker in self._workers:
-            worker.stopping.set()
-            worker.wake.set()
+        for crew in self._crews:
+            crew.stop()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
-        for worker in self._workers:
-            if worker.thread is not None:
-                worker.thread.join(patience_seconds)
+        end = time.monotonic() + patience_seconds
+        for thread in (thread for crew in self._crews for thread in crew.threads):
+            thread.join(max(0.0, end - time.monotonic()))

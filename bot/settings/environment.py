@@ -43,11 +43,11 @@ class Environment(BaseSettings):
     @override
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 — the hook's signature
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 — the hook's signature
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 — the hook's signature
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read the environment only: a stray file in the working folder sets nothing."""
         return init_settings, env_settings

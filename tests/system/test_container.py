@@ -22,7 +22,9 @@ def copied() -> list[str]:
 
 def test_hadolint_has_nothing_to_say() -> None:
     hadolint = Path(sys.executable).parent / "hadolint"
-    answer = subprocess.run([hadolint, "Dockerfile"], cwd=ROOT, capture_output=True, text=True)
+    answer = subprocess.run(
+        [hadolint, "Dockerfile"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (answer.returncode, answer.stdout + answer.stderr) == (0, "")
 
 
@@ -58,6 +60,7 @@ def run(image: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={"PATH": "/usr/bin:/bin", "HOME": str(image)},
         capture_output=True,
         text=True,
+        check=False,
     )
 
 
