@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - look-alike characters are what is tested
 import pytest
 
 from tests.unit.language.said import asked, facts, said

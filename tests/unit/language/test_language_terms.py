@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - look-alike characters are what is tested
 from decimal import Decimal
 
 import pytest
@@ -171,7 +170,8 @@ def test_two_people_groups_and_two_reasons_are_asked(text, question):
         "at 0% use", "running 30h a day", "at 60%", "<@U0AAA111>", "for @dana", "in #gpu",
         "owner=dana", "reason=x y", 'because "a', "because 'a", "because fine tuning",
         'because "' + "a" * 501 + '"', "for fine-tuning, in us-east-1", "no ec2", "no Oregon",
-        "--force", "foo=bar", "--type", "with infiniband", "(spot ok)", "<!channel>", "for evals with @dana",
+        "--force", "foo=bar", "--type", "with infiniband", "(spot ok)", "<!channel>",
+        "for evals with @dana",
     ],
 )  # fmt: skip
 def test_what_no_rule_understands_is_named_and_refused(text):
