@@ -463,3 +463,13 @@ def test_on_demand_for_later_is_launched_at_its_start_and_not_before():
     assert world.aws.calls == []
     world.run(timedelta(hours=1))
     assert [sale.at for sale in world.aws.sold] == [start]
+
+
+def test_resuming_does_not_launch_what_is_for_later():
+    world = _hourly()
+    start = NOW + timedelta(hours=10)
+    proposal = world.proposed(asap(earliest_start=start, latest_start=start))
+    world.approving.approve(proposal.id, by=APP1)
+    world.switching.set(Switch.ON, by=ADMIN)
+    world.work()
+    assert world.aws.calls == []

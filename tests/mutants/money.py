@@ -1,0 +1,341 @@
+"""One broken guard of the money path at a time; the money tests must turn red on each."""
+
+from tests.mutants.run import Mutant
+
+TESTS: tuple[str, ...] = ("tests/unit/policy", "tests/services/money")
+
+_PERMITTING = "bot/policy/permitting.py"
+_CEILINGS = "bot/policy/ceilings.py"
+_TIERS = "bot/policy/tiers.py"
+_REQUOTING = "bot/services/requoting.py"
+_DRAFTING = "bot/services/drafting.py"
+_BUDGETING = "bot/services/budgeting.py"
+_APPROVING = "bot/services/approving.py"
+_PROPOSING = "bot/services/proposing.py"
+_COMMITTING = "bot/services/committing.py"
+_WAITING = "bot/services/waiting.py"
+_SPENDING = "bot/services/spending.py"
+_PURCHASING = "bot/services/purchasing.py"
+_SETTLING = "bot/services/settling.py"
+_RECONCILING = "bot/services/reconciling.py"
+_ASKING = "bot/services/asking.py"
+_LENDING = "bot/services/lending.py"
+_SWITCHING = "bot/services/switching.py"
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "the deactivated decide", _PERMITTING, "if not person.active or person.bot:", "if False:"
+    ),
+    Mutant("strangers from outside decide", _PERMITTING, "if person.external:", "if False:"),
+    Mutant(
+        "doubt about who it is counts as yes",
+        _PERMITTING,
+        "return Obstacle.UNVERIFIED",
+        "return None",
+    ),
+    Mutant("anybody approves", _PERMITTING, "if not standing.among(approvers):", "if False:"),
+    Mutant(
+        "people approve for themselves",
+        _PERMITTING,
+        "if standing.user in (requester, owner):",
+        "if False:",
+    ),
+    Mutant("the owner approves", _PERMITTING, "in (requester, owner):", "in (requester,):"),
+    Mutant(
+        "the tier's limit itself is too much",
+        _TIERS,
+        "total <= tier.up_to_usd",
+        "total < tier.up_to_usd",
+    ),
+    Mutant("freed money still counts", _CEILINGS, 'if entry.state != "freed"', "if entry"),
+    Mutant(
+        "the day has no ceiling",
+        _CEILINGS,
+        "    if limit is None:\n        return None\n    left = limit - counted(today)",
+        "    if limit is not None or limit is None:\n        return None\n    left = limit - counted(today)",
+    ),
+    Mutant(
+        "a team has no budget",
+        _CEILINGS,
+        "if team is None or limit is None:",
+        "if team is None or limit is not None:",
+    ),
+    Mutant("a dearer offer is bought", _REQUOTING, "if fee <= leg.fee]", "if fee]"),
+    Mutant(
+        "another zone is the same",
+        _REQUOTING,
+        "(offer.kind, offer.account, offer.region, offer.zone)\n        == (leg.kind, leg.account, leg.region, leg.zone)",
+        "(offer.kind, offer.account, offer.region)\n        == (leg.kind, leg.account, leg.region)",
+    ),
+    Mutant("another currency is the same", _REQUOTING, 'and offer.currency == "USD"', "and True"),
+    Mutant(
+        "another end is the same",
+        _REQUOTING,
+        "(new.end, new.zone) == (old.end, old.zone)",
+        "new.zone == old.zone",
+    ),
+    Mutant(
+        "any start is the same",
+        _REQUOTING,
+        "if not timedelta(0) <= new - old <= configuration.limits.start_drift:",
+        "if False:",
+    ),
+    Mutant(
+        "a start too near to pay is bought",
+        _REQUOTING,
+        "if new < now + configuration.decision.payment_margin:",
+        "if False:",
+    ),
+    Mutant(
+        "a later start eats into the hours",
+        _REQUOTING,
+        ">= (request.duration_hours or Decimal(0))",
+        ">= Decimal(0)",
+    ),
+    Mutant(
+        "an asap window is not moved",
+        _REQUOTING,
+        "moved = Segment(start=now, end=end, zone=planned.zone)",
+        "moved = planned",
+    ),
+    Mutant(
+        "an asap window is shortened",
+        _REQUOTING,
+        "Segment(start=now, end=end,",
+        "Segment(start=now, end=planned.end,",
+    ),
+    Mutant("a passed start is not noticed", _REQUOTING, "now <= request.latest_start:", "True:"),
+    Mutant(
+        "a proposal outlives the time to pay",
+        _DRAFTING,
+        "return option.segments[0].start - configuration.decision.payment_margin",
+        "return None",
+    ),
+    Mutant(
+        "money of another day counts then",
+        _BUDGETING,
+        "if day_of(held.held_at) != day_of(now):",
+        "if False:",
+    ),
+    Mutant(
+        "a lowered ceiling is overlooked",
+        _BUDGETING,
+        "    if over is not None:\n        return over.text",
+        "    if over is None and over is not None:\n        return over.text",
+    ),
+    Mutant(
+        "approving asks no budget",
+        _BUDGETING,
+        "    if over is not None:\n        raise UserError",
+        "    if over is None and over is not None:\n        raise UserError",
+    ),
+    Mutant("nothing is freed", _BUDGETING, "if leg.number not in live:", "if False:"),
+    Mutant(
+        "approving ignores the switch",
+        _APPROVING,
+        "if switch_of(tx, self.configuration) is Switch.OFF:",
+        "if False:",
+    ),
+    Mutant(
+        "the same person counts twice",
+        _APPROVING,
+        "len(agreed) >= self._needed(proposal)",
+        "len(agreed) + len(done) >= self._needed(proposal)",
+    ),
+    Mutant(
+        "the word of who left counts", _APPROVING, "if verdict.approver not in void", "if verdict"
+    ),
+    Mutant(
+        "today's file is not asked",
+        _APPROVING,
+        "return tuple(who for who in proposal.approvers if who in today)",
+        "return proposal.approvers",
+    ),
+    Mutant(
+        "expired cards have power",
+        _APPROVING,
+        "proposal.state is ProposalState.EXPIRED or now >= proposal.expires_at",
+        "proposal.state is ProposalState.EXPIRED",
+    ),
+    Mutant(
+        "superseded cards have power",
+        _APPROVING,
+        "            proposal.state is ProposalState.SUPERSEDED\n            or replaced\n            or proposal.version != reservation.version\n            or reservation.state is not ReservationState.PENDING_APPROVAL",
+        "            replaced and False",
+    ),
+    Mutant("acting alone knows no limit", _APPROVING, "or before.ceiling > rule.up_to_usd", ""),
+    Mutant("nobody is asked to rehearse", _PROPOSING, "if reasons:", "if False:"),
+    Mutant(
+        "anybody proposes",
+        _PROPOSING,
+        "if by in (reservation.requester,",
+        "if True or by in (reservation.requester,",
+    ),
+    Mutant(
+        "no tier is no obstacle",
+        _PROPOSING,
+        "tier = tier_for(total, self.configuration)\n        if tier is None:",
+        "tier = tier_for(total, self.configuration) or self.configuration.approval.tiers[-1]\n        if tier is None:",
+    ),
+    Mutant(
+        "proposing ignores the ceilings",
+        _PROPOSING,
+        "        if over is not None:",
+        "        if over is None and over is not None:",
+    ),
+    Mutant(
+        "money is not held",
+        _COMMITTING,
+        "if proposal.option.kind is not Kind.OWNED:\n        budgeting.hold",
+        "if proposal.option.kind is Kind.OWNED:\n        budgeting.hold",
+    ),
+    Mutant(
+        "a resume launches what is for later",
+        _PURCHASING,
+        "if self.clock.now() < start:",
+        "if False:",
+    ),
+    Mutant(
+        "approved money is held for ever",
+        _WAITING,
+        "frozenset({ReservationState.PENDING_APPROVAL, ReservationState.APPROVED})",
+        "frozenset({ReservationState.PENDING_APPROVAL})",
+    ),
+    Mutant(
+        "spending needs no approved proposal",
+        _SPENDING,
+        "or proposal.state is not ProposalState.APPROVED",
+        "or False",
+    ),
+    Mutant(
+        "spending needs no approved request",
+        _SPENDING,
+        "or reservation.state not in SPENDABLE",
+        "or False",
+    ),
+    Mutant(
+        "spending goes on after expiry", _SPENDING, "if now >= good_until(proposal):", "if False:"
+    ),
+    Mutant("spending goes on after a stop", _SPENDING, "if switch is Switch.OFF:", "if False:"),
+    Mutant("shadow buys", _SPENDING, "shadow=switch is Switch.SHADOW", "shadow=False"),
+    Mutant(
+        "submitted is not committed before the call",
+        _PURCHASING,
+        "submitted = tx.purchases.move(intended, PurchaseState.SUBMITTED, at=now)\n        write(tx, submitted",
+        "submitted = intended\n        write(tx, submitted",
+    ),
+    Mutant(
+        "a submitted row is called again",
+        _PURCHASING,
+        "        if unclear:\n            return self._unclear(unclear[0])",
+        "        if not unclear and unclear:\n            return self._unclear(unclear[0])",
+    ),
+    Mutant(
+        "an unexpected answer counts as a refusal",
+        _PURCHASING,
+        'receipts, text = (), f"{type(error).__name__}: {error}"',
+        'receipts, refusal = (), RefusedError("x", str(error))',
+    ),
+    Mutant(
+        "half a join is paid",
+        _PURCHASING,
+        "if len(missing) > 1 and len(missing) == len(proposal.legs):",
+        "if False:",
+    ),
+    Mutant("a live call counts as dead", _PURCHASING, "if not orphan and now < old:", "if False:"),
+    Mutant(
+        "the price is not asked again",
+        _PURCHASING,
+        "        offers = self.market.requote(leg)\n",
+        "        offers = self.market.requote(leg)\n        return Fit(ref=leg.ref, fee=leg.fee, segments=leg.segments)\n",
+    ),
+    Mutant(
+        "what is held is not looked at again",
+        _PURCHASING,
+        "        if over is not None:\n            return over\n",
+        "",
+    ),
+    Mutant(
+        "the fee is not committed",
+        _SETTLING,
+        "        tx.budget.settle(\n            budget_key(purchase.reservation_id, purchase.leg.number),\n            amount=money_text(purchase.fee),\n        )\n",
+        "",
+    ),
+    Mutant(
+        "receipts are forgotten",
+        _SETTLING,
+        "            tx.receipts.add(receipt)",
+        "            receipt",
+    ),
+    Mutant(
+        "pending payment counts as ready",
+        _SETTLING,
+        "if not words or words & (PENDING_WORDS | FAILED_WORDS):",
+        "if not words:",
+    ),
+    Mutant(
+        "doubt is not looked into",
+        _SETTLING,
+        "        tx.dues.plan(reconcile_due(purchase, now + FIRST_LOOK))\n",
+        "",
+    ),
+    Mutant(
+        "giving up frees what is in doubt",
+        _SETTLING,
+        "if any(row.state in DOUBTFUL for row in mine):",
+        "if False:",
+    ),
+    Mutant(
+        "quota refusals are searched again at once",
+        _SETTLING,
+        "if sort in (Refusal.QUOTA, Refusal.PERMISSION)",
+        "if sort in (Refusal.PERMISSION,)",
+    ),
+    Mutant(
+        "unreadable books count as empty",
+        _RECONCILING,
+        "after = _longer(before, now) if readable else",
+        "after = _longer(before, now) if True else",
+    ),
+    Mutant(
+        "nobody is ever asked to look",
+        _RECONCILING,
+        ">= self.configuration.limits.review_after",
+        ">= self.configuration.limits.review_after * 1000",
+    ),
+    Mutant(
+        "looking ends", _RECONCILING, "            tx.dues.plan(reconcile_due(purchase, at))\n", ""
+    ),
+    Mutant("a double send files twice", _ASKING, "if same is not None and not again:", "if False:"),
+    Mutant(
+        "anybody cancels",
+        _ASKING,
+        "        if by not in (reservation.requester,",
+        "        if False and by not in (reservation.requester,",
+    ),
+    Mutant(
+        "a change leaves the old card its power",
+        _ASKING,
+        '"version": reservation.version + 1,',
+        '"version": reservation.version,',
+    ),
+    Mutant(
+        "bought things are cancelled",
+        _ASKING,
+        "if reservation.state not in BEFORE_PURCHASE:",
+        "if False:",
+    ),
+    Mutant("another team pays", _ASKING, "if request.team in names:", "if request.team:"),
+    Mutant(
+        "lent machines are not counted",
+        _LENDING,
+        "free=row.available_count if row is not None else 0",
+        "free=10**6",
+    ),
+    Mutant(
+        "anybody resumes",
+        _SWITCHING,
+        "if by not in self.configuration.administrators:",
+        "if False:",
+    ),
+)
