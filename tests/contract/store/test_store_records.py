@@ -65,6 +65,14 @@ def test_a_stale_writer_loses(store: Store) -> None:
         assert tx.reservations.get(first.id).note == "one"
 
 
+def test_a_stale_writer_hears_of_the_conflict_and_not_of_the_step(store: Store) -> None:
+    with store.transaction() as tx:
+        first = tx.reservations.add(reservation())
+        tx.reservations.save(first.model_copy(update={"state": ReservationState.CANCELLED}))
+        with pytest.raises(ConflictError):
+            tx.reservations.save(first.model_copy(update={"state": QUOTED}))
+
+
 def test_a_step_that_is_not_in_the_table_is_refused(store: Store) -> None:
     with store.transaction() as tx:
         first = tx.reservations.add(reservation())
