@@ -224,7 +224,7 @@ class AwsMarket:
                     found.not_read.append(_not_read(place, name, "unknown", repr(error)))
                 open_tasks[place] -= 1
                 complete = complete or open_tasks[place] == 0
-            if progress is not None and complete and pending:
+            if progress is not None and complete:
                 progress(found.market(question.now))
         for future in pending:
             place, name = waiting[future]

@@ -53,14 +53,13 @@ class Tokens:
 
         `spare` may also take the tokens that are set aside.
         """
-        deadline = self._seconds() + patience_seconds
-        while True:
-            wait = self._try(key, floor=0.0 if spare else self._set_aside)
-            if wait <= 0:
-                return True
-            if self._seconds() + wait > deadline:
+        left = patience_seconds
+        while (wait := self._try(key, floor=0.0 if spare else self._set_aside)) > 0:
+            if wait > left:
                 return False
             self._sleep(wait)
+            left -= wait
+        return True
 
     def empty(self, key: Hashable) -> None:
         """Take note that AWS refused: somebody else used the tokens."""

@@ -85,9 +85,7 @@ def test_an_answer_of_another_shape_is_doubt():
 
 
 def test_a_request_that_never_left_is_a_refusal():
-    clients = CannedClients(
-        purchase_capacity_block=ConnectTimeoutError(endpoint_url="https://ec2")
-    )
+    clients = CannedClients(purchase_capacity_block=ConnectTimeoutError(endpoint_url="https://ec2"))
     with pytest.raises(RefusedError, match="did not leave"):
         buyer(clients).buy(purchase_of())
 
@@ -296,5 +294,3 @@ def test_no_code_of_doubt_is_among_those_that_mean_nothing_was_bought():
         "IdempotentInstanceTerminated",
     }
     assert not doubt & NOTHING_BOUGHT
-
-

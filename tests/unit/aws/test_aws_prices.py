@@ -24,7 +24,9 @@ def product(status: str | None, usd: str, **attributes: str) -> str:
     return json.dumps(
         {
             "product": {"attributes": {**known, **attributes}},
-            "terms": {"OnDemand": {"t": {"priceDimensions": {"d": {"pricePerUnit": {"USD": usd}}}}}},
+            "terms": {
+                "OnDemand": {"t": {"priceDimensions": {"d": {"pricePerUnit": {"USD": usd}}}}}
+            },
         }
     )
 

@@ -58,9 +58,7 @@ def test_the_newest_change_of_each_zone_over_all_pages_is_its_price():
         },
         {"SpotPriceHistory": [change("1a", "18.90", 10, 13)], "NextToken": ""},
     ]
-    clients = CannedClients(
-        describe_spot_price_history=pages, describe_availability_zones=ZONES
-    )
+    clients = CannedClients(describe_spot_price_history=pages, describe_availability_zones=ZONES)
     rows = {rate.zone: rate.usd_per_hour for rate in read(reader(clients)).hourly}
     assert rows == {"us-east-1a": Decimal("18.90"), "us-east-1b": Decimal("15.75")}
 
