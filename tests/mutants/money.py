@@ -207,6 +207,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "or proposal.state is not ProposalState.APPROVED",
         "or False",
     ),
+    Mutant("spending needs nobody's word", _SPENDING, "or not _agreed(tx, proposal)", "or False"),
+    Mutant(
+        "spending needs no fresh version",
+        _SPENDING,
+        "or proposal.version != reservation.version",
+        "or False",
+    ),
     Mutant(
         "spending needs no approved request",
         _SPENDING,
