@@ -27,8 +27,6 @@ from bot.ports import Transaction
 from bot.services.closing import Closing
 from bot.services.following import (
     ACTIVE_WORDS,
-    FAILED_WORDS,
-    PENDING_WORDS,
     WAITING_WORDS,
     budget_key,
 )
@@ -60,11 +58,9 @@ class Beginning(Protocol):
 def state_of(receipts: Sequence[Receipt]) -> ReservationState:
     """Return the state that AWS's own words allow: never further than its slowest part."""
     words = {receipt.state for receipt in receipts}
-    if not words or words & (PENDING_WORDS | FAILED_WORDS):
-        return ReservationState.PAYMENT_PENDING
-    if words <= ACTIVE_WORDS:
+    if words and words <= ACTIVE_WORDS:
         return ReservationState.ACTIVE
-    if words <= ACTIVE_WORDS | WAITING_WORDS:
+    if words and words <= ACTIVE_WORDS | WAITING_WORDS:
         return ReservationState.SCHEDULED
     return ReservationState.PAYMENT_PENDING
 

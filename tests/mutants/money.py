@@ -275,10 +275,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "            receipt",
     ),
     Mutant(
-        "pending payment counts as ready",
+        "one active part counts for all",
         _SETTLING,
-        "if not words or words & (PENDING_WORDS | FAILED_WORDS):",
-        "if not words:",
+        "if words and words <= ACTIVE_WORDS:",
+        "if words & ACTIVE_WORDS:",
     ),
     Mutant(
         "doubt is not looked into",

@@ -398,6 +398,15 @@ def test_an_approval_that_could_not_be_bought_in_time_gives_its_money_back(world
     assert world.money("held", "committed") == 0
 
 
+def test_the_expiry_alone_gives_approved_money_back(world):
+    proposal = world.approved()
+    assert world.approving.expire(proposal.id) == "not yet"
+    world.clock.set(proposal.expires_at)
+    world.approving.expire(proposal.id)
+    assert world.state(proposal.reservation_id) is S.EXPIRED
+    assert world.money("held") == 0
+
+
 def test_reminders_come_once_each_with_growing_pauses_across_a_restart(world):
     proposal = world.proposed()
     world.run(timedelta(minutes=40))

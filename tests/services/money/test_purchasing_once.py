@@ -9,6 +9,7 @@ from bot.domain.errors import MarketError
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Market, Segment
 from bot.domain.records import Switch
+from bot.services.settling import state_of
 from tests.fakes.aws import CrashError, Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (
@@ -42,6 +43,24 @@ def test_an_approved_block_is_bought_once_and_its_money_committed(world):
 def test_no_state_runs_ahead_of_awss_own_word(world):
     world.aws.state = "scheduled"
     assert world.state(world.bought().reservation_id) is S.SCHEDULED
+
+
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [
+        ((), S.PAYMENT_PENDING),
+        (("active", "running"), S.ACTIVE),
+        (("active", "scheduled"), S.SCHEDULED),
+        (("active", "payment-pending"), S.PAYMENT_PENDING),
+        (("scheduled", "payment-failed"), S.PAYMENT_PENDING),
+        (("a word of next year",), S.PAYMENT_PENDING),
+    ],
+)
+def test_a_reservation_is_as_far_as_its_slowest_part(world, words, state):
+    world.bought()
+    receipt = world.aws.sold[0].receipt
+    receipts = [receipt.model_copy(update={"state": word}) for word in words]
+    assert state_of(receipts) is state
 
 
 def test_nothing_is_bought_before_it_is_approved(world):
