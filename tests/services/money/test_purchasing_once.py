@@ -310,6 +310,17 @@ def test_not_found_is_no_proof_and_after_half_an_hour_a_person_is_asked(world):
     assert world.money("held") == FEE
 
 
+def test_giving_up_leaves_what_is_in_doubt_as_it_is(world):
+    world.aws.moods = [Mood.LOSE_REQUEST]
+    proposal = world.bought()
+    with world.store.transaction() as tx:
+        world.settling.give_up(
+            tx, proposal.reservation_id, "Enough.", now=world.clock.now(), to=S.QUOTED
+        )
+    assert world.state(proposal.reservation_id) is S.PURCHASING
+    assert world.money("held") == FEE
+
+
 def test_time_in_which_the_books_were_unreadable_does_not_count(world):
     world.aws.moods = [Mood.LOSE_REQUEST]
     proposal = world.bought()
