@@ -116,7 +116,8 @@ class Clients:
         """Make the reading clients ahead of the first request; the first costs most."""
         for account in self.accounts.values():
             for region in account.regions:
-                self.reading("ec2", account.name, region)
+                for service in ("ec2", "service-quotas"):
+                    self.reading(service, account.name, region)
 
     def _role(self, account: str, purpose: Purpose) -> str | None:
         found = self.account(account)

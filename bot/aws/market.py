@@ -36,8 +36,8 @@ from bot.engine.asking import Search, Wanted, block_searches, plan_searches, wan
 from bot.policy.configuration import Account
 from bot.ports import Clock
 
-_MOST_THREADS: Final = 16
-"""One call may be in flight per Region; the threads wait for the network, not for the CPU."""
+_MOST_THREADS: Final = 20
+"""About one call in flight per Region; the threads wait for the network, not for the CPU."""
 _READ_PATIENCE_SECONDS: Final = 45.0
 """A Region that has not answered by then is `unreachable` in this reading."""
 _TOKEN_PATIENCE_SECONDS: Final = 20.0

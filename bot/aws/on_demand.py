@@ -125,11 +125,12 @@ class OnDemandPrices:
 
 def catalog_price(region: str, instance_type: str) -> Price | None:
     """Return the packaged catalog's on-demand price, with its own date; Linux only."""
-    return _catalog_prices().get((region, instance_type))
+    return catalog_prices().get((region, instance_type))
 
 
 @cache
-def _catalog_prices() -> dict[tuple[str, str], Price]:
+def catalog_prices() -> dict[tuple[str, str], Price]:
+    """Return the packaged on-demand prices by Region and type; none when the file is away."""
     path = DATA / "prices.csv"
     if not path.exists():
         return {}

@@ -153,7 +153,7 @@ def test_an_ultraserver_is_asked_in_whole_ones():
             accelerator="GB200",
             accelerator_count=144,
             duration_hours=Decimal(24),
-        )  # fmt: skip
+        )
     )
     assert (search.instance_type, search.count, search.ultraserver) == ("u-p6e-gb200x72", 2, True)
 
@@ -166,7 +166,9 @@ def test_an_ultraserver_is_asked_in_whole_ones():
     minimum=st.integers(1, 8),
     stock=st.integers(0, 64),
 )
-def test_any_request_ends_within_the_calls_of_a_region(count, hours, ahead, fixed, minimum, stock):
+def test_any_request_ends_within_the_calls_of_a_region(  # noqa: PLR0917  # drawn by name
+    count, hours, ahead, fixed, minimum, stock
+):
     start = NOW + timedelta(hours=ahead)
     request = asking(
         instance_count=count,

@@ -94,12 +94,12 @@ def test_without_the_price_list_the_catalog_stands_in_with_its_own_date():
 
 def test_a_deleted_catalog_does_not_stop_the_live_price(monkeypatch, tmp_path):
     monkeypatch.setattr(on_demand, "DATA", tmp_path)
-    on_demand._catalog_prices.cache_clear()
+    on_demand.catalog_prices.cache_clear()
     try:
         live = hourly(CannedClients(get_products={"PriceList": list(THREE)}))
         dark = hourly(CannedClients(get_products=said("InternalErrorException", "no")))
     finally:
-        on_demand._catalog_prices.cache_clear()
+        on_demand.catalog_prices.cache_clear()
     assert {rate.usd_per_hour for rate in live.hourly} == {Decimal("55.04")}
     assert dark.hourly == ()
     assert [gap.market for gap in dark.not_read] == ["on_demand"]

@@ -1,0 +1,104 @@
+"""One broken rule of the AWS room at a time; its tests must turn red on each."""
+
+from tests.mutants.run import Mutant
+
+TESTS: tuple[str, ...] = ("tests/unit/aws", "tests/contract/aws")
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a purchase is repeated by the SDK",
+        "bot/aws/clients.py",
+        '"total_max_attempts": 1',
+        '"total_max_attempts": 3',
+    ),
+    Mutant(
+        "an unknown code is a refusal",
+        "bot/aws/errors.py",
+        "RefusedError if code in NOTHING_BOUGHT else IndeterminateError",
+        "RefusedError if code not in NOTHING_BOUGHT else RefusedError",
+    ),
+    Mutant(
+        "not found after a doubt is a refusal",
+        "bot/aws/errors.py",
+        "    if after_doubt:\n",
+        "    if after_doubt and not code:\n",
+    ),
+    Mutant(
+        "any capacity status gives the price",
+        "bot/aws/on_demand.py",
+        'if _attribute(item, "capacitystatus") != "Used":',
+        'if _attribute(item, "capacitystatus") == "No":',
+    ),
+    Mutant(
+        "the oldest spot price is the price",
+        "bot/aws/spot.py",
+        "held.timestamp < row.timestamp",
+        "held.timestamp > row.timestamp",
+    ),
+    Mutant(
+        "scores are asked for one type alone",
+        "bot/aws/spot.py",
+        "others[: _FEWEST_TYPES - 1]",
+        "others[:0]",
+    ),
+    Mutant(
+        "the limit of scores is forgotten",
+        "bot/aws/spot.py",
+        "self._clock.now() - since < _LIMIT_REMEMBERED",
+        "since is None",
+    ),
+    Mutant(
+        "one unknown id spoils the batch",
+        "bot/aws/holdings.py",
+        "if not error.detail.startswith(_UNKNOWN_ID):",
+        "if error.detail:",
+    ),
+    Mutant(
+        "a failed plan is adopted",
+        "bot/aws/training_plan_buyer.py",
+        '(plan.status or "").lower() == "failed"',
+        '(plan.status or "").lower() == "never"',
+    ),
+    Mutant(
+        "a plan of somebody else is adopted",
+        "bot/aws/training_plan_buyer.py",
+        "if tags.get(PURCHASE) != purchase.id:",
+        "if tags.get(PURCHASE) is None:",
+    ),
+    Mutant(
+        "searches take the tokens of purchases",
+        "bot/aws/rate.py",
+        "floor=0.0 if spare else self._set_aside",
+        "floor=0.0",
+    ),
+    Mutant(
+        "a quota of zero is called a throttle",
+        "bot/aws/capacity_blocks.py",
+        "== 0:\n                raise",
+        "== -1:\n                raise",
+    ),
+    Mutant(
+        "a reservation takes any machine",
+        "bot/aws/odcr_buyer.py",
+        'InstanceMatchCriteria="targeted"',
+        'InstanceMatchCriteria="open"',
+    ),
+    Mutant(
+        "spot machines use the on-demand quota",
+        "bot/aws/books.py",
+        'if lifecycle == ("spot" if spot else "on-demand"):',
+        "if lifecycle:",
+    ),
+    Mutant(
+        "a crossing window asks for one day",
+        "bot/engine/asking.py",
+        "hours = _hours(stop - start, plans=plans)",
+        "hours = _hours(length, plans=plans)",
+    ),
+    Mutant(
+        "parts are asked where there is no machine",
+        "bot/engine/asking.py",
+        "        return bool(found)\n",
+        "        return True\n",
+    ),
+)
