@@ -221,7 +221,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "",
     ),
     Mutant(
-        "the writer takes the queue before it has the lock",
+        "the writer refuses at once what it cannot write at once",
         _RECORDER,
         "            if not self._try_once() and closing:",
         "            if not self._try_once() and not closing:",

@@ -185,6 +185,18 @@ def test_a_message_for_later_does_not_hold_up_its_lane(store: Store) -> None:
     assert _keys(store) == ["now"]
 
 
+def test_a_message_that_falls_due_waits_while_its_lane_is_out(store: Store) -> None:
+    with store.transaction() as tx:
+        tx.outbox.put("later", saying(thread="card"), at=at(0), not_before=at(2))
+        tx.outbox.put("now", saying(thread="card"), at=at(0))
+    assert _keys(store, 1) == ["now"]
+    assert _keys(store, 2) == []
+    with store.transaction() as tx:
+        assert tx.outbox.next_at() == at(6)
+        tx.outbox.sent("now", at=at(2), ref=CARD)
+    assert _keys(store, 2) == ["later"]
+
+
 def test_a_note_waits_for_its_card_whenever_that_may_leave(store: Store) -> None:
     with store.transaction() as tx:
         tx.outbox.put("card", saying(), at=at(0), not_before=at(60))
