@@ -23,6 +23,8 @@ THEN_EVERY = timedelta(hours=1)
 LONGEST_PAUSE = timedelta(minutes=10)
 """Between two good reads no more than this counts as readable: longer, the bot was away."""
 
+IN_DOUBT = "in doubt"
+
 UNREADABLE = timedelta(minutes=1)
 """Books that could not be read are tried again this soon, on the next whole minute."""
 
@@ -98,21 +100,28 @@ class Reconciling:
         except ConflictError:
             return "settled by another worker"
         self.bell.ring()
-        return "in doubt"
+        return IN_DOUBT
 
     def sweep(self) -> int:
-        """Have every old submitted or doubtful row looked up; return how many there are."""
+        """Have every old submitted or doubtful row looked up; return how many had been left alone.
+
+        A look that is planned already counts as nothing done, so that a caller may rest.
+        """
         now = self.clock.now()
         with self.store.reading() as tx:
             rows = tx.purchases.in_state(DOUBTFUL)
-        for row in rows:
-            sent = row.submitted_at or row.intended_at
-            if row.state is PurchaseState.SUBMITTED and now >= sent + 2 * self.spending_timeout:
-                self.orphaned(row)
-            elif row.state is PurchaseState.INDETERMINATE:
-                with self.store.transaction() as tx:
-                    tx.dues.plan(reconcile_due(row, _whole_minute(now)))
-        return len(rows)
+        return sum(self._attend(row, now) for row in rows)
+
+    def _attend(self, row: Purchase, now: datetime) -> bool:
+        """Return whether there was something to do for the row."""
+        sent = row.submitted_at or row.intended_at
+        if row.state is PurchaseState.SUBMITTED:
+            orphan = now >= sent + 2 * self.spending_timeout
+            return orphan and self.orphaned(row) == IN_DOUBT
+        with self.store.transaction() as tx:
+            stored = tx.facts.get(f"books:{row.id}")
+            since = Reading.model_validate_json(stored).since if stored else sent
+            return tx.dues.plan(reconcile_due(row, _next_look(since, now)))
 
     def _unseen(self, purchase_id: str, *, readable: bool) -> str:
         now = self.clock.now()
