@@ -19,6 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from slack_bolt import App, BoltResponse
 from slack_sdk.signature import Clock, SignatureVerifier
 from typing_extensions import override
+from waitress import wasyncore
 from waitress.server import create_server
 
 from handlers.receiving import dispatch, is_ours
@@ -146,6 +147,7 @@ class HttpServer:
     gateway: Gateway
     host: str = "0.0.0.0"  # noqa: S104 - a container is reached from outside; the signature guards
     port: int = 3000
+    _sockets: dict[int, Any] = field(default_factory=dict)
     _server: Any = None
     _thread: threading.Thread | None = None
 
@@ -154,6 +156,7 @@ class HttpServer:
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
         self._server = create_server(
             self.gateway,
+            map=self._sockets,
             host=self.host,
             port=self.port,
             threads=THREADS,
@@ -170,8 +173,9 @@ class HttpServer:
         if self._server is None or self._thread is None:
             return
         self._server.close()
-        self._thread.join(timeout=5)
         self._server.task_dispatcher.shutdown()
+        self._thread.join(timeout=5)
+        wasyncore.close_all(self._sockets, ignore_all=True)
 
 
 def _read(environ: "WSGIEnvironment") -> bytes | None:
