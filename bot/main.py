@@ -211,6 +211,7 @@ def build(
                 "propose-expire": _about(approving.expire),
                 "propose-nudge": _about(approving.nudge),
                 "buy": _about(purchasing.buy),
+                "loan": _about(purchasing.lending.turn),
                 "reconcile": lambda due: reconciling.reconcile(due.argument),
                 "follow": following.follow,
                 "remind": reminding.remind,
