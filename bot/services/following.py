@@ -1,4 +1,4 @@
-"""Follows what was bought until its last minute: states, at a pace that fits the moment.
+"""Follows what was bought until its last minute: states, counts, and what they mean for people.
 
 "Ready" is said only when AWS's own state says active, once per segment. A payment that fails
 frees the money and tells requester and approvers. States that we do not know are shown raw.
@@ -6,112 +6,45 @@ frees the money and tells requester and approvers. States that we do not know ar
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from bot.domain.ending import tail, usable
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
-from bot.domain.market import Segment
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
-from bot.domain.saying import Code, Mention, Moment, Sentence, Strong
 from bot.domain.values import utc_text
 from bot.ports import Clock, Holdings, Store, Transaction
+from bot.services import progress
+from bot.services.extensions import parent_of
+from bot.services.idling import Idling
+from bot.services.looking import (
+    ACTIVE_WORDS,
+    ENDED_WORDS,
+    FAILED_WORDS,
+    MINUTE,
+    NOT_ACTIVE_YET,
+    PAID_WORDS,
+    PENDING_WORDS,
+    WAITING_WORDS,
+    lost_of,
+    next_look,
+    on_minute,
+    segment_at,
+    state_from,
+)
 from bot.services.reminding import Reminding
+from bot.services.reporting import report_words
 from bot.services.telling import Telling
 
+__all__ = [
+    "ACTIVE_WORDS", "ENDED_WORDS", "FAILED_WORDS", "PENDING_WORDS", "WAITING_WORDS", "Following",
+    "budget_key", "lost_of", "next_look", "segment_at", "state_from",
+]  # fmt: skip
+
 KIND = "follow"
+CHUNK = 25
+"""So many reservations are settled in one transaction: few commits, and no long lock."""
 
-NEAR = timedelta(minutes=1)
-"""Around a start, while AWS does not show it active: somebody waits for the machines."""
-PAYING = timedelta(minutes=2)
-"""AWS takes the payment within 5 minutes to 12 hours (EC2 User Guide, Capacity Blocks)."""
-ENDING = timedelta(minutes=5)
-SETTLING_IN = timedelta(minutes=15)
-USING = timedelta(hours=1)
-FAR = timedelta(hours=6)
-"""Nothing is expected before the start, but a block can vanish: four looks a day."""
-EARLY = timedelta(minutes=10)
-LAST_STRETCH = timedelta(minutes=90)
-FIRST_STRETCH = timedelta(hours=2)
-
-NOT_ACTIVE_YET = timedelta(minutes=15)
-"""AWS shows a block active some minutes after its start; later than this is worth a warning."""
-
-PENDING_WORDS = frozenset({"payment-pending", "pending"})
-WAITING_WORDS = frozenset({"scheduled", "assessing", "delayed"})
-ACTIVE_WORDS = frozenset({"active", "running"})
-FAILED_WORDS = frozenset({"payment-failed", "failed", "unsupported"})
-ENDED_WORDS = frozenset({"expired", "cancelled", "terminated"})
 _S = ReservationState
-
-
-def state_from(receipts: Sequence[Receipt]) -> ReservationState | None:
-    """Return what the receipts' words mean for their reservation; None when they say nothing."""
-    words = {receipt.state for receipt in receipts if not receipt.gone}
-    for known, state in (
-        (ACTIVE_WORDS, _S.ACTIVE),
-        (PENDING_WORDS, _S.PAYMENT_PENDING),
-        (WAITING_WORDS, _S.SCHEDULED),
-    ):
-        if words & known:
-            return state
-    if words and words <= ENDED_WORDS:
-        return _S.ENDED
-    if words & FAILED_WORDS and words <= FAILED_WORDS | ENDED_WORDS:
-        return _S.FAILED
-    if not words and receipts:
-        return _S.ENDED
-    return None
-
-
-def next_look(receipts: Sequence[Receipt], now: datetime) -> datetime | None:
-    """Return when to look again; None when nothing is left to follow."""
-    times = [moment for receipt in receipts for moment in _looks(receipt, now)]
-    return min(times, default=None)
-
-
-def _looks(receipt: Receipt, now: datetime) -> Sequence[datetime]:
-    if receipt.gone or receipt.state in ENDED_WORDS | FAILED_WORDS:
-        return ()
-    if receipt.state in PENDING_WORDS:
-        return (now + PAYING,)
-    running = segment_at(receipt, now)
-    if running is not None and receipt.state in ACTIVE_WORDS:
-        return (_look_while_used(running, lost_of(receipt), now),)
-    coming = [segment.start for segment in receipt.segments if segment.start > now]
-    if running is not None:
-        fresh = now - running.start < 2 * NOT_ACTIVE_YET
-        return (now + (NEAR if fresh else SETTLING_IN),)
-    if not coming:
-        return (now + ENDING,)
-    early = min(coming) - EARLY
-    return (min(now + FAR, early) if now < early else now + NEAR,)
-
-
-def _look_while_used(segment: Segment, lost: timedelta, now: datetime) -> datetime:
-    _, last_minute = usable(segment, lost)
-    stretch = last_minute - LAST_STRETCH
-    if now >= stretch:
-        return now + ENDING
-    pace = SETTLING_IN if now - segment.start < FIRST_STRETCH else USING
-    return min(now + pace, stretch)
-
-
-def lost_of(receipt: Receipt) -> timedelta:
-    """Return how long before a segment's end the receipt's machines are lost."""
-    return tail(
-        receipt.kind,
-        instance_type=receipt.instance_type,
-        ultraserver=receipt.instance_type.removeprefix("ml.").startswith("u-"),
-        target=receipt.target,
-    )
-
-
-def segment_at(receipt: Receipt, now: datetime) -> Segment | None:
-    """Return the segment that runs at the moment."""
-    return next(
-        (segment for segment in receipt.segments if segment.start <= now < segment.end), None
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,41 +66,87 @@ class Following:
         now: datetime,
     ) -> None:
         """Plan all that follows a purchase, in the transaction that stores its receipts."""
-        self._plan_look(tx, reservation.id, now + NEAR)
+        for account, region in {(one.account, one.region) for one in receipts}:
+            self._plan_look(tx, reservation.id, account, region, now + MINUTE, now)
         self.reminding.plan(tx, reservation, receipts)
 
     def follow(self, due: Due) -> str:
-        """Look once at everything of a reservation; return what was done, for the log."""
-        reservation_id = int(due.argument)
-        with self.store.reading() as tx:
-            before = tx.receipts.of(reservation_id)
-        seen = self.holdings.look([receipt for receipt in before if not receipt.gone])
-        with self.store.transaction() as tx:
-            return self._settle(tx, reservation_id, seen)
+        """Look once at everything in an account and region whose time has come.
 
-    def _settle(self, tx: Transaction, reservation_id: int, seen: Mapping[str, Receipt]) -> str:
+        Returns what was done, for the log. After an outage all that waited is one batch.
+        """
+        account, region = due.argument.split("|")
+        with self.store.reading() as tx:
+            names = self._waiting(tx, account, region)
+            before = [
+                receipt
+                for number in names
+                for receipt in tx.receipts.of(number)
+                if _here(receipt, account, region) and not receipt.gone
+            ]
+        if not names:
+            return "nothing to look at"
+        seen = self.holdings.look(before) if before else {}
+        for first in range(0, len(names), CHUNK):
+            with self.store.transaction() as tx:
+                for number in names[first : first + CHUNK]:
+                    self._settle(tx, number, (account, region), seen)
+        return f"looked at {len(before)} of {len(names)} reservations"
+
+    def _waiting(self, tx: Transaction, account: str, region: str) -> list[int]:
+        now = utc_text(self.clock.now())
+        prefix = _look_name(account, region, "")
+        return sorted(
+            int(name.removeprefix(prefix).removeprefix("gpu-"))
+            for name, at in tx.facts.starting_with(prefix).items()
+            if at <= now
+        )
+
+    def _settle(
+        self,
+        tx: Transaction,
+        reservation_id: int,
+        place: tuple[str, str],
+        seen: Mapping[str, Receipt],
+    ) -> None:
         now = self.clock.now()
         reservation = tx.reservations.get(reservation_id)
         after: list[Receipt] = []
+        moments: list[datetime] = []
         for receipt in tx.receipts.of(reservation_id):
             fresh = seen.get(receipt.id)
-            after.append(self._take_over(tx, reservation, receipt, fresh, now))
+            saved = self._take_over(tx, reservation, receipt, fresh, now)
+            after.append(saved)
+            if fresh is not None:
+                again = Idling(telling=self.telling).observe(tx, reservation, saved, now=now)
+                moments += [on_minute(again, now)] if again is not None else []
         self._move(tx, reservation, after, now)
-        again = next_look(after, now)
-        if again is None:
-            return "nothing left to follow"
-        self._plan_look(tx, reservation_id, again)
-        return f"looks again {utc_text(again)}"
+        here = [receipt for receipt in after if _here(receipt, *place)]
+        regular = next_look(here, now, bought_at=_bought_at(tx, here))
+        if regular is None or self._extension_settled(tx, reservation, here):
+            tx.facts.drop(_look_name(*place, gpu_id(reservation_id)))
+        else:
+            self._plan_look(tx, reservation_id, *place, min((regular, *moments)), now)
 
-    def _plan_look(self, tx: Transaction, reservation_id: int, at: datetime) -> None:
-        subject = gpu_id(reservation_id)
+    def _plan_look(
+        self,
+        tx: Transaction,
+        reservation_id: int,
+        account: str,
+        region: str,
+        at: datetime,
+        now: datetime,
+    ) -> None:
+        moment = utc_text(on_minute(at, now))
+        tx.facts.put(_look_name(account, region, gpu_id(reservation_id)), moment, at=now)
+        subject = f"{KIND}:{account}:{region}"
         tx.dues.plan(
             Due(
-                key=f"{KIND}:{subject}:{utc_text(at)}",
+                key=f"{subject}:{moment}",
                 kind=KIND,
                 subject=subject,
-                at=at,
-                argument=str(reservation_id),
+                at=datetime.fromisoformat(moment),
+                argument=f"{account}|{region}",
             )
         )
 
@@ -189,24 +168,59 @@ class Following:
         except ConflictError:
             return tx.receipts.get(stored.id)
         if saved.gone and not stored.gone:
-            self.telling.note(tx, reservation, f"gone:{stored.id}", _gone_words(saved), now=now)
+            words = progress.gone_words(saved)
+            self.telling.note(tx, reservation, f"gone:{stored.id}", words, now=now)
         if saved.segments != stored.segments:
             self.reminding.plan(tx, reservation, [saved])
-        self._say_progress(tx, reservation, saved, now)
+            self._say_longer(tx, reservation, stored, saved, now)
+        self._say_progress(tx, reservation, stored, saved, now)
         return saved
 
-    def _say_progress(
-        self, tx: Transaction, reservation: Reservation, receipt: Receipt, now: datetime
+    def _say_longer(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        stored: Receipt,
+        saved: Receipt,
+        now: datetime,
     ) -> None:
+        before = max((segment.end for segment in stored.segments), default=None)
+        last = max(saved.segments, key=lambda segment: segment.end, default=None)
+        if before is None or last is None or last.end <= before:
+            return
+        if parent_of(tx, reservation.id) is not None:
+            return
+        words = progress.longer_words(reservation, saved, last)
+        self.telling.note(
+            tx, reservation, f"longer:{saved.id}:{utc_text(last.end)}", words, now=now
+        )
+
+    def _say_progress(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        stored: Receipt,
+        receipt: Receipt,
+        now: datetime,
+    ) -> None:
+        if parent_of(tx, reservation.id) is not None or receipt.last_error:
+            return
         segment = segment_at(receipt, now)
         if segment is None:
+            coming = [one for one in receipt.segments if one.start > now]
+            over = len(coming) < len(receipt.segments)
+            if coming and over and stored.state in ACTIVE_WORDS:
+                after = min(coming, key=lambda one: one.start)
+                what = f"between:{receipt.id}:{utc_text(after.start)}"
+                words = progress.between_words(reservation, receipt, after)
+                self.telling.note(tx, reservation, what, words, now=now)
             return
         part = f"{receipt.id}:{utc_text(segment.start)}"
         if receipt.state in ACTIVE_WORDS:
-            words = _ready_words(reservation, receipt, segment)
+            words = progress.ready_words(reservation, receipt, segment)
             self.telling.note(tx, reservation, f"ready:{part}", words, now=now)
         elif receipt.state in WAITING_WORDS and now - segment.start >= NOT_ACTIVE_YET:
-            words = _not_yet_words(receipt, segment)
+            words = progress.not_yet_words(receipt, segment)
             self.telling.note(tx, reservation, f"not-yet:{part}", words, now=now)
 
     def _move(
@@ -216,16 +230,40 @@ class Following:
         receipts: Sequence[Receipt],
         now: datetime,
     ) -> None:
+        parent = parent_of(tx, reservation.id)
+        for receipt in receipts:
+            if receipt.state in FAILED_WORDS:
+                self._payment_failed(tx, reservation, receipt, parent, now)
+        if parent is not None:
+            self._move_extension(tx, reservation, receipts, parent, now)
+            return
         state = state_from(receipts)
-        failed = [receipt for receipt in receipts if receipt.state in FAILED_WORDS]
-        for receipt in failed:
-            self._payment_failed(tx, reservation, receipt, now)
         if state is None or state == reservation.state:
             return
         if reservation.state not in LIVE_RESERVATIONS:
             return
+        moved = self._save(tx, reservation, state, receipts, now)
+        if state is _S.SCHEDULED and reservation.state is _S.PAYMENT_PENDING:
+            words = progress.scheduled_words(moved, receipts)
+            self.telling.note(tx, moved, "scheduled", words, now=now)
+        if state in (_S.ENDED, _S.FAILED):
+            tx.dues.withdraw(gpu_id(reservation.id), kinds=("remind",))
+        if state is _S.ENDED:
+            words = (*progress.ended_words(moved), *report_words(tx, moved))
+            self.telling.note(tx, moved, "ended", words, now=now)
+
+    def _save(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        state: ReservationState,
+        receipts: Sequence[Receipt],
+        now: datetime,
+        *,
+        note: str = "",
+    ) -> Reservation:
         moved = tx.reservations.save(
-            reservation.model_copy(update={"state": state, "updated_at": now})
+            reservation.model_copy(update={"state": state, "note": note, "updated_at": now})
         )
         tx.audit.append(
             AuditEntry(
@@ -236,31 +274,62 @@ class Following:
                 facts={receipt.id: receipt.state for receipt in receipts},
             )
         )
-        if state is _S.SCHEDULED and reservation.state is _S.PAYMENT_PENDING:
-            words = _scheduled_words(moved, receipts)
-            self.telling.note(tx, moved, "scheduled", words, now=now)
-        if state in (_S.ENDED, _S.FAILED):
-            tx.dues.withdraw(gpu_id(reservation.id), kinds=("remind",))
-        if state is _S.ENDED:
-            self.telling.note(tx, moved, "ended", _ended_words(moved), now=now)
         self.telling.redraw(tx, moved, now=now)
+        return moved
+
+    def _move_extension(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipts: Sequence[Receipt],
+        parent: int,
+        now: datetime,
+    ) -> None:
+        """End an extension's own record once AWS says what became of its money.
+
+        Paid: what it prolongs is looked at, and its end moves when AWS shows the new one.
+        """
+        if reservation.state not in LIVE_RESERVATIONS or not receipts:
+            return
+        words = {receipt.state for receipt in receipts}
+        if words <= PAID_WORDS:
+            note = f"Paid. AWS prolongs {gpu_id(parent)} by it."
+            step = reservation
+            if step.state is not _S.ACTIVE:
+                step = self._save(tx, step, _S.SCHEDULED, receipts, now)
+            self._save(tx, step, _S.ENDED, receipts, now, note=note)
+            for receipt in tx.receipts.of(parent):
+                self._plan_look(tx, parent, receipt.account, receipt.region, now, now)
+        elif words & FAILED_WORDS or all(receipt.gone for receipt in receipts):
+            note = f"Not paid: {gpu_id(parent)} ends when it would have."
+            self._save(tx, reservation, _S.FAILED, receipts, now, note=note)
+
+    def _extension_settled(
+        self, tx: Transaction, reservation: Reservation, receipts: Sequence[Receipt]
+    ) -> bool:
+        if parent_of(tx, reservation.id) is None:
+            return False
+        return all(receipt.state in PAID_WORDS for receipt in receipts)
 
     def _payment_failed(
-        self, tx: Transaction, reservation: Reservation, receipt: Receipt, now: datetime
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        parent: int | None,
+        now: datetime,
     ) -> None:
         purchase = tx.purchases.get(receipt.purchase_id)
         said = self.telling.note(
             tx,
             reservation,
             f"failed:{receipt.id}",
-            _failed_words(reservation, receipt, purchase.approvers),
+            progress.failed_words(reservation, receipt, purchase.approvers, parent),
             now=now,
         )
         if not said:
             return
         tx.budget.free(budget_key(reservation.id, purchase.leg.number))
-        for due in ("remind",):
-            tx.dues.withdraw(gpu_id(reservation.id), kinds=(due,))
         tx.audit.append(
             AuditEntry(
                 at=now,
@@ -278,82 +347,15 @@ def budget_key(reservation_id: int, leg_number: int) -> str:
     return f"{gpu_id(reservation_id)}/{leg_number}"
 
 
-def _ready_words(
-    reservation: Reservation, receipt: Receipt, segment: Segment
-) -> tuple[Sentence, ...]:
-    _, last_minute = usable(segment, lost_of(receipt))
-    return (
-        (
-            Strong(text=gpu_id(reservation.id)),
-            " is ready: ",
-            Code(text=receipt.id),
-            (
-                f" is {receipt.state} at AWS, {receipt.instance_count} x {receipt.instance_type} in"
-                f" {receipt.zone or receipt.region}. Usable until "
-            ),
-            Moment(at=last_minute),
-            ".",
-        ),
-    )
+def _look_name(account: str, region: str, name: str) -> str:
+    return f"look:{account}:{region}:{name}"
 
 
-def _not_yet_words(receipt: Receipt, segment: Segment) -> tuple[Sentence, ...]:
-    return (
-        (
-            "Not active yet: ",
-            Code(text=receipt.id),
-            " should have started ",
-            Moment(at=segment.start),
-            f", and AWS still says {receipt.state}. I keep looking every minute.",
-        ),
-    )
+def _here(receipt: Receipt, account: str, region: str) -> bool:
+    return (receipt.account, receipt.region) == (account, region)
 
 
-def _gone_words(receipt: Receipt) -> tuple[Sentence, ...]:
-    return (
-        (
-            Code(text=receipt.id),
-            (
-                " is no longer known to AWS. I stop asking for it; check the account if that"
-                " surprises you."
-            ),
-        ),
-    )
-
-
-def _scheduled_words(reservation: Reservation, receipts: Sequence[Receipt]) -> tuple[Sentence, ...]:
-    start = min(segment.start for receipt in receipts for segment in receipt.segments)
-    return (
-        (
-            "Paid: AWS shows ",
-            Strong(text=gpu_id(reservation.id)),
-            " as scheduled. It starts ",
-            Moment(at=start),
-            ".",
-        ),
-    )
-
-
-def _ended_words(reservation: Reservation) -> tuple[Sentence, ...]:
-    return ((Strong(text=gpu_id(reservation.id)), " has ended: AWS shows nothing of it active."),)
-
-
-def _failed_words(
-    reservation: Reservation, receipt: Receipt, approvers: Sequence[str]
-) -> tuple[Sentence, ...]:
-    names: Sentence = tuple(
-        part for who in approvers if who.startswith("U") for part in (" ", Mention(id=who))
-    )
-    return (
-        (
-            f"AWS says {receipt.state} for ",
-            Code(text=receipt.id),
-            (
-                ": there is no capacity, and nothing stays paid. The money is free in the budget"
-                " again, and its reminders are withdrawn. Ask again with "
-            ),
-            Code(text=f"/gpu {reservation.line}"),
-            " once the payment method works.",
-            *names,
-        ),
-    )
+def _bought_at(tx: Transaction, receipts: Sequence[Receipt]) -> datetime | None:
+    pending = [one for one in receipts if one.state in PENDING_WORDS]
+    times = [tx.purchases.get(one.purchase_id).submitted_at for one in pending]
+    return max((at for at in times if at is not None), default=None)

@@ -28,7 +28,7 @@ QUERIES = {
     "receipts": "select reservation_id, json_extract(body, '$.state') from receipt",
     "budget": "select purchase_key, team, amount, state from budget",
     "loans": "select reservation_id, count from loan",
-    "open duties": "select kind, subject, count(*) from due where state = 'open' group by kind, subject",
+    "open duties": "select kind, subject, count(*) from due where state = 'open' group by 1, 2",
     "unsaid": "select key, state, error from outbox where state <> 'sent'",
     "unread": "select id, state from inbox where state <> 'done'",
 }
