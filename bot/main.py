@@ -6,6 +6,7 @@ warmed after ready.
 """
 
 import gc
+import importlib
 import logging
 import secrets
 import signal
@@ -14,19 +15,21 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import structlog
 
-from bot.aws import AwsBuyer, AwsHoldings, AwsMarket, Clients
 from bot.catalog import Catalog, packaged
 from bot.clocks import SystemClock, clock_at
+from bot.deferring import Deferred
 from bot.domain.errors import DeliveryError, SettingsError
 from bot.domain.lifecycle import PurchaseState
 from bot.domain.records import Due
 from bot.domain.values import utc_text
 from bot.language import help_text, parse
 from bot.policy.configuration import Configuration
-from bot.ports import Clock, Store
+from bot.ports import Buyer, Clock, Holdings, MarketReader, Store
 from bot.scheduling import Beat, Loop
 from bot.services.approving import Approving
 from bot.services.asking import Asking
@@ -66,6 +69,9 @@ from handlers import (
 )
 from storage import open_store
 
+if TYPE_CHECKING:
+    from bot.aws import Clients
+
 SYSTEM_BEAT_SECONDS = 5.0
 """How late a reminder may leave; a look at two indexes costs under a millisecond."""
 REMOTE_BEAT_SECONDS = 0.1
@@ -86,6 +92,43 @@ class Slack:
     workspace: str
 
 
+class Aws:
+    """Every port that needs boto3, on one set of clients; loaded when first used."""
+
+    def __init__(self, *, configuration: Configuration, clock: Clock, catalog: Catalog) -> None:
+        accounts = configuration.accounts
+        clients = cast("Clients", Deferred(lambda: _aws().Clients(accounts)))
+        self.clients = clients
+        self.market = cast(
+            "MarketReader",
+            Deferred(
+                lambda: _aws().AwsMarket(
+                    accounts,
+                    clock=clock,
+                    catalog=catalog,
+                    refusals=dict,  # quoting lays the remembered ones over every market it reads
+                    clients=clients,
+                    kinds=configuration.kinds,
+                    default_target=configuration.default_target,
+                )
+            ),
+        )
+        self.buyer = cast(
+            "Buyer", Deferred(lambda: _aws().AwsBuyer(accounts, clock=clock, clients=clients))
+        )
+        self.holdings = cast(
+            "Holdings", Deferred(lambda: _aws().AwsHoldings(accounts, clock=clock, clients=clients))
+        )
+
+    def warm(self) -> None:
+        """Load boto3 and make the reading clients, so that the first person waits for neither."""
+        self.clients.warm()
+
+
+def _aws() -> ModuleType:
+    return importlib.import_module("bot.aws")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
     """Everything that runs, wired."""
@@ -99,7 +142,7 @@ class House:
     duties: Duties
     digesting: Digesting
     reconciling: Reconciling
-    clients: Clients
+    aws: "Aws"
 
 
 def build(
@@ -118,22 +161,12 @@ def build(
     people = SlackPeople(client=reading, store=store, clock=clock, workspace=slack.workspace)
     views = Views(store=store, clock=clock, configuration=configuration)
     telling = Telling(configuration=configuration)
-    clients = Clients(configuration.accounts)
-    market = AwsMarket(
-        configuration.accounts,
-        clock=clock,
-        catalog=catalog,
-        refusals=dict,  # quoting lays the remembered ones over every market it reads
-        clients=clients,
-        kinds=configuration.kinds,
-        default_target=configuration.default_target,
-    )
-    buyer = AwsBuyer(configuration.accounts, clock=clock, clients=clients)
+    aws = Aws(configuration=configuration, clock=clock, catalog=catalog)
     reminding = Reminding(store=store, clock=clock, telling=telling)
     following = Following(
         store=store,
         clock=clock,
-        holdings=AwsHoldings(configuration.accounts, clock=clock, clients=clients),
+        holdings=aws.holdings,
         reminding=reminding,
         telling=telling,
     )
@@ -146,7 +179,7 @@ def build(
         configuration=configuration, bell=bell,
     )  # fmt: skip
     proposing = Proposing(
-        store=store, clock=clock, buyer=buyer, telling=telling, closing=closing,
+        store=store, clock=clock, buyer=aws.buyer, telling=telling, closing=closing,
         configuration=configuration, bell=bell,
     )  # fmt: skip
     approving = Approving(
@@ -159,16 +192,16 @@ def build(
         configuration=configuration,
     )  # fmt: skip
     reconciling = Reconciling(
-        store=store, clock=clock, buyer=buyer, settling=settling, configuration=configuration,
+        store=store, clock=clock, buyer=aws.buyer, settling=settling, configuration=configuration,
         bell=bell,
     )  # fmt: skip
     purchasing = Purchasing(
-        store=store, clock=clock, market=market, buyer=buyer, settling=settling,
-        lending=Lending(store=store, clock=clock, market=market, settling=settling, bell=bell),
+        store=store, clock=clock, market=aws.market, buyer=aws.buyer, settling=settling,
+        lending=Lending(store=store, clock=clock, market=aws.market, settling=settling, bell=bell),
         reconciling=reconciling, configuration=configuration, bell=bell, started_at=clock.now(),
     )  # fmt: skip
     quoting = Quoting(
-        store=store, clock=clock, market=market, catalog=catalog, telling=telling,
+        store=store, clock=clock, market=aws.market, catalog=catalog, telling=telling,
         configuration=configuration, bell=bell,
     )  # fmt: skip
     asking = Asking(
@@ -220,7 +253,7 @@ def build(
         ),
         digesting=digesting,
         reconciling=reconciling,
-        clients=clients,
+        aws=aws,
     )
 
 
@@ -315,11 +348,19 @@ def _serve(
         )
     )
     log.info("ready", mode=transport.mode, port=transport.port)
-    gc.freeze()
+    threading.Thread(target=partial(_warm, house.aws, log), name="warm", daemon=True).start()
     stopping.wait()
     log.info("stopping")
     transport.close()
     beat.stop(patience_seconds=PATIENCE_SECONDS)
+
+
+def _warm(aws: Aws, log: structlog.typing.FilteringBoundLogger) -> None:
+    try:
+        aws.warm()
+    except Exception as error:  # noqa: BLE001 — the first request says it to a person
+        log.warning("AWS clients are not warm", error=f"{type(error).__name__}: {error}")
+    gc.freeze()
 
 
 class _Transport:

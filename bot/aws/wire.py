@@ -16,7 +16,11 @@ class Row(BaseModel):
     """The base of all rows: what AWS adds tomorrow is ignored today."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", alias_generator=to_pascal, populate_by_name=True
+        defer_build=True,  # some forty shapes; most starts need none of them
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_pascal,
+        populate_by_name=True,
     )
 
 

@@ -10,4 +10,4 @@ class Model(BaseModel):
     (strict mode then still takes decimal strings, ISO times and lists for tuples).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
