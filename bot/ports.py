@@ -28,6 +28,14 @@ from bot.domain.records import (
 )
 from bot.domain.request import Request
 from bot.domain.saying import Announcement
+from bot.domain.using import (
+    EndpointOrder,
+    EndpointView,
+    Found,
+    Health,
+    Leftover,
+    PlanView,
+)
 
 
 class Clock(Protocol):
@@ -84,6 +92,51 @@ class Holdings(Protocol):
         `gone` is set when AWS does not know the id any more; `last_error` when its account and
         region could not be read, with everything else unchanged.
         """
+
+
+class Endpoints(Protocol):
+    """Makes, shows and removes SageMaker endpoints. One request on the wire for each call."""
+
+    def plan(self, receipt: Receipt) -> PlanView | None:
+        """Return the training plan, None when SageMaker does not know it. Raises MarketError."""
+
+    def configured(self, order: EndpointOrder) -> bool:
+        """Return whether the order's configuration exists. Raises MarketError."""
+
+    def look(self, order: EndpointOrder) -> EndpointView | None:
+        """Return the order's endpoint, None when there is none. Raises MarketError."""
+
+    def configure(self, order: EndpointOrder) -> None:
+        """Make the configuration. Raises RefusedError or IndeterminateError."""
+
+    def create(self, order: EndpointOrder) -> None:
+        """Make the endpoint from the configuration. Raises RefusedError or IndeterminateError."""
+
+    def delete(self, order: EndpointOrder) -> None:
+        """Delete the endpoint; harmless when it is gone. Raises PurchaseError."""
+
+    def unconfigure(self, order: EndpointOrder) -> None:
+        """Delete the configuration; harmless when it is gone. Raises PurchaseError."""
+
+
+class Machines(Protocol):
+    """Reads how the machines of a receipt are."""
+
+    def health(self, receipt: Receipt) -> Health:
+        """Return them as AWS shows them now; what can't be read stands in `not_read`."""
+
+
+class Leftovers(Protocol):
+    """Finds and removes what a reservation left behind."""
+
+    def find(self, receipts: Sequence[Receipt]) -> Found:
+        """Return what still exists, by our purchase tag and by the receipts' ids.
+
+        Books that can't be read stand in `not_read`; never raises for them.
+        """
+
+    def remove(self, leftover: Leftover) -> None:
+        """Ask AWS to remove one thing; harmless when it is gone already. Raises PurchaseError."""
 
 
 # --- Slack ------------------------------------------------------------------------------------

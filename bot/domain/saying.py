@@ -44,10 +44,14 @@ Sentence = tuple[Phrase, ...]
 
 
 class Section(Model):
-    """A titled group of sentences; an empty title shows none."""
+    """A titled group of sentences; an empty title shows none.
+
+    `listing` is text to copy, shown exactly, line breaks and all, after the sentences.
+    """
 
     title: str = ""
     sentences: tuple[Sentence, ...] = ()
+    listing: str = ""
 
 
 class Press(Model):
@@ -61,6 +65,21 @@ class Press(Model):
     argument: str = ""
     style: Literal["primary", "danger"] | None = None
     confirm: str | None = None
+
+
+class Choice(Model):
+    """One entry of a menu: what is shown, and what choosing it carries."""
+
+    label: str
+    argument: str
+
+
+class Menu(Model):
+    """A menu: choosing an entry is like pressing a button with that argument."""
+
+    action: str
+    label: str
+    choices: tuple[Choice, ...]
 
 
 class Audience(Model):
@@ -84,3 +103,4 @@ class Announcement(Model):
     thread: str | None = None
     sections: tuple[Section, ...] = ()
     presses: tuple[Press, ...] = ()
+    menus: tuple[Menu, ...] = ()
