@@ -3,9 +3,9 @@
 import asyncio
 import threading
 from types import TracebackType
+from typing import Self
 
 from aiohttp import WSMsgType, web
-from typing_extensions import Self
 
 
 class FakeSlack:
