@@ -12,8 +12,8 @@ from bot.aws import use_rows
 from bot.aws.calls import Answer, read, spend, understood
 from bot.aws.clients import Clients
 from bot.aws.removals import absent, remove
-from bot.aws.use_tags import order_tags
 from bot.aws.training_plan_buyer import read_plan
+from bot.aws.use_tags import order_tags
 from bot.domain.errors import MarketError
 from bot.domain.records import Receipt
 from bot.domain.using import EndpointOrder, EndpointView, PlanView

@@ -14,8 +14,8 @@ from bot.aws.clients import Clients
 from bot.aws.on_demand import LINUX, OnDemandPrices, catalog_price
 from bot.aws.receipts import word
 from bot.aws.removals import remove
-from bot.aws.use_tags import purchase_of, sagemaker_purchase
 from bot.aws.tags import PURCHASE
+from bot.aws.use_tags import purchase_of, sagemaker_purchase
 from bot.domain.errors import BugError, MarketError
 from bot.domain.market import Kind, NotRead
 from bot.domain.records import Receipt, gpu_id
