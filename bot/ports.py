@@ -139,6 +139,13 @@ class Leftovers(Protocol):
         """Ask AWS to remove one thing; harmless when it is gone already. Raises PurchaseError."""
 
 
+class Tagger(Protocol):
+    """Writes who owns what was bought into AWS's own tags."""
+
+    def tag(self, receipt: Receipt, *, owner: str, team: str | None) -> None:
+        """Set both tags; repeating it is harmless. Raises MarketError when it did not work."""
+
+
 # --- Slack ------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from bot.domain.records import Purchase, gpu_id
 PURCHASE: Final = "gpubot:purchase"
 RESERVATION: Final = "gpubot:reservation"
 OWNER: Final = "gpubot:owner"
+TEAM: Final = "gpubot:team"
 
 _LONGEST_VALUE: Final = 256
 
@@ -19,7 +20,7 @@ def purchase_tags(purchase: Purchase) -> list[dict[str, str]]:
         RESERVATION: gpu_id(purchase.reservation_id),
         "gpubot:leg": str(purchase.leg.number),
         OWNER: purchase.owner,
-        "gpubot:team": purchase.team or "",
+        TEAM: purchase.team or "",
         "gpubot:approver": " ".join(purchase.approvers),
     }
     return [{"Key": key, "Value": text[:_LONGEST_VALUE]} for key, text in values.items() if text]

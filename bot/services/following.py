@@ -67,7 +67,7 @@ class Following:
     ) -> None:
         """Plan all that follows a purchase, in the transaction that stores its receipts."""
         for account, region in {(one.account, one.region) for one in receipts}:
-            self._plan_look(tx, reservation.id, account, region, now + MINUTE, now)
+            self._plan_look(tx, reservation.id, (account, region), now + MINUTE, now)
         self.reminding.plan(tx, reservation, receipts)
 
     def follow(self, due: Due) -> str:
@@ -126,17 +126,17 @@ class Following:
         if regular is None or self._extension_settled(tx, reservation, here):
             tx.facts.drop(_look_name(*place, gpu_id(reservation_id)))
         else:
-            self._plan_look(tx, reservation_id, *place, min((regular, *moments)), now)
+            self._plan_look(tx, reservation_id, place, min((regular, *moments)), now)
 
     def _plan_look(
         self,
         tx: Transaction,
         reservation_id: int,
-        account: str,
-        region: str,
+        place: tuple[str, str],
         at: datetime,
         now: datetime,
     ) -> None:
+        account, region = place
         moment = utc_text(on_minute(at, now))
         tx.facts.put(_look_name(account, region, gpu_id(reservation_id)), moment, at=now)
         subject = f"{KIND}:{account}:{region}"
@@ -260,10 +260,11 @@ class Following:
         receipts: Sequence[Receipt],
         now: datetime,
         *,
-        note: str = "",
+        note: str | None = None,
     ) -> Reservation:
+        said = reservation.note if note is None else note
         moved = tx.reservations.save(
-            reservation.model_copy(update={"state": state, "note": note, "updated_at": now})
+            reservation.model_copy(update={"state": state, "note": said, "updated_at": now})
         )
         tx.audit.append(
             AuditEntry(
@@ -299,7 +300,7 @@ class Following:
                 step = self._save(tx, step, _S.SCHEDULED, receipts, now)
             self._save(tx, step, _S.ENDED, receipts, now, note=note)
             for receipt in tx.receipts.of(parent):
-                self._plan_look(tx, parent, receipt.account, receipt.region, now, now)
+                self._plan_look(tx, parent, (receipt.account, receipt.region), now, now)
         elif words & FAILED_WORDS or all(receipt.gone for receipt in receipts):
             note = f"Not paid: {gpu_id(parent)} ends when it would have."
             self._save(tx, reservation, _S.FAILED, receipts, now, note=note)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.records import Proposal, gpu_id
-from bot.domain.saying import Announcement, Audience, Section, Sentence
+from bot.domain.saying import Announcement, Audience, Press, Section, Sentence
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.telling import approval_key
@@ -24,6 +24,7 @@ class Pleading:
         sentences: tuple[Sentence, ...],
         *,
         now: datetime,
+        presses: tuple[Press, ...] = (),
     ) -> bool:
         """Say something once under the approvers' card; `what` makes it unique per proposal."""
         return tx.outbox.put(
@@ -35,6 +36,7 @@ class Pleading:
                 proposal_id=proposal.id,
                 thread=approval_key(proposal.id),
                 sections=(Section(sentences=sentences),),
+                presses=presses,
             ),
             at=now,
         )

@@ -67,13 +67,20 @@ class Proposing:
         ):
             return newest
         draft = self._draft(reservation, option, record, by=by, now=self.clock.now())
-        if option.kind is not Kind.OWNED:
+        return self.open(draft)
+
+    def open(self, draft: Proposal) -> Proposal:
+        """Rehearse a draft at AWS and put it before its approvers; return it as stored.
+
+        Whoever calls has checked who asks and for what. Raises UserError as `propose` does.
+        """
+        if draft.option.kind is not Kind.OWNED:
             self._rehearse(draft.legs)
         now = self.clock.now()
         with self.store.transaction() as tx:
-            fresh = tx.reservations.get(reservation_id)
-            if fresh.version != reservation.version or fresh.state not in PROPOSABLE:
-                raise UserError(f"{gpu_id(reservation_id)} has moved on; look at its card.")
+            fresh = tx.reservations.get(draft.reservation_id)
+            if fresh.version != draft.version or fresh.state not in PROPOSABLE:
+                raise UserError(f"{gpu_id(fresh.id)} has moved on; look at its card.")
             self._check_money(tx, draft, now)
             proposal = self._store(tx, fresh, draft, now)
         self.bell.ring()

@@ -1,184 +1,238 @@
 """Reminders: rows planned when a window is known, checked again when they fall due.
 
-Before each segment's start: 24 h and 1 h, with what must be ready. Before its true last minute:
-90 and 20 minutes (AWS's own notice comes 10 minutes before the machines are taken, so ours is
-earlier). A reminder for something that is over is dropped; a late one says that it is late.
+Before each start a day and an hour ahead, with what must be ready. Before the true last minute
+a week, two days, a day, six hours and 90 minutes ahead, with what an extension costs now and
+until when it can be bought; and 20 minutes ahead, before AWS's own notice. A reminder for
+something that is over is dropped, a late one says so, and of several that an outage left behind
+only the newest is said. What can wait is not said at night.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.ending import tail, usable
+from bot.domain.ending import usable
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Due, Receipt, Reservation, gpu_id
-from bot.domain.saying import Code, Moment, Press, Sentence, Strong
+from bot.domain.saying import Press
 from bot.domain.values import utc_text
 from bot.ports import Clock, Store, Transaction
+from bot.services.extensions import parent_of
+from bot.services.looking import lost_of
+from bot.services.quiet import said_at
+from bot.services.reminder_words import end_words, start_words
 from bot.services.telling import Telling
+from bot.services.tendering import NOT_ASKED, Pricing, Tender
 
 KIND = "remind"
-BEFORE_START = (timedelta(hours=24), timedelta(hours=1))
-BEFORE_LAST_MINUTE = (timedelta(minutes=90), timedelta(minutes=20))
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+BEFORE_START = (24 * HOUR, HOUR)
+BEFORE_LAST_MINUTE = (168 * HOUR, 48 * HOUR, 24 * HOUR, 6 * HOUR, 90 * MINUTE, 20 * MINUTE)
+SOON = 90 * MINUTE
+SAVE_NOW = BEFORE_LAST_MINUTE[-1]
+"""10 minutes before AWS's own notice, which comes 40 minutes before the end (EC2 User Guide)."""
+CAN_WAIT = 24 * HOUR
+"""Reminders at least so far ahead wait for the morning."""
 LATE = timedelta(minutes=2)
 """A reminder this late says so: two turns of the slowest sweep."""
+ONE_DAY = 24
 
 OVER = frozenset({"expired", "cancelled", "failed", "payment-failed", "terminated"})
 _S = ReservationState
+WANTED = frozenset({_S.SCHEDULED, _S.ACTIVE, _S.PAYMENT_PENDING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminding:
-    """Plans and says reminders."""
+    """Plans and says reminders. Without `pricing` nothing is said of extensions."""
 
     store: Store
     clock: Clock
     telling: Telling
+    pricing: Pricing | None = None
 
     def plan(self, tx: Transaction, reservation: Reservation, receipts: Sequence[Receipt]) -> None:
-        """Plan the reminders of every segment anew: those of times that no longer hold go."""
-        subject = gpu_id(reservation.id)
+        """Plan the reminders of every segment that are not planned yet.
+
+        Those of times that no longer hold stay, and are dropped when they fall due.
+        """
         now = self.clock.now()
-        tx.dues.withdraw(subject, kinds=(KIND,))
+        if parent_of(tx, reservation.id) is not None:
+            return
         for receipt in receipts:
             if receipt.kind not in (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN):
                 continue
             for segment in receipt.segments:
-                self._plan_segment(tx, subject, receipt, segment, now)
+                self._plan_segment(tx, reservation, receipt, segment, now)
 
     def _plan_segment(
-        self, tx: Transaction, subject: str, receipt: Receipt, segment: Segment, now: datetime
-    ) -> None:
-        start, last_minute = usable(segment, _lost(receipt))
-        for ahead in BEFORE_START:
-            self._plan_one(tx, subject, receipt, what="start", about=start, ahead=ahead, now=now)
-        for ahead in BEFORE_LAST_MINUTE:
-            self._plan_one(
-                tx, subject, receipt, what="end", about=last_minute, ahead=ahead, now=now
-            )
-
-    def _plan_one(
         self,
         tx: Transaction,
-        subject: str,
+        reservation: Reservation,
         receipt: Receipt,
-        *,
-        what: str,
-        about: datetime,
-        ahead: timedelta,
+        segment: Segment,
         now: datetime,
     ) -> None:
-        at = about - ahead
-        if at < now:
-            return
-        minutes = int(ahead.total_seconds()) // 60
-        tx.dues.plan(
-            Due(
-                key=f"{KIND}:{subject}:{receipt.id}:{what}:{utc_text(about)}:{minutes}",
-                kind=KIND,
-                subject=subject,
-                at=at,
-                argument=f"{receipt.id}|{what}|{utc_text(about)}",
-                stale_after=about,
-            )
-        )
+        start, last_minute = usable(segment, lost_of(receipt))
+        for what, about, leads in (
+            ("start", start, BEFORE_START),
+            ("end", last_minute, BEFORE_LAST_MINUTE),
+        ):
+            for ahead in leads:
+                # A part that another part follows can't be extended: only its last hours count.
+                soon = ahead <= SOON or (_final(receipt, about) and about - ahead >= start)
+                if what == "end" and not soon:
+                    continue
+                at = moment_of(about, ahead, leads, reservation.zone)
+                if at >= now:
+                    tx.dues.plan(
+                        _due(reservation, receipt, what=what, about=about, ahead=ahead, at=at)
+                    )
 
     def remind(self, due: Due) -> str:
         """Say one reminder if it still holds; return what was done, for the log."""
-        receipt_id, what, about_text = due.argument.split("|")
-        about = datetime.fromisoformat(about_text)
+        receipt_id, what, about_text, minutes = due.argument.split("|")
+        about, ahead = datetime.fromisoformat(about_text), int(minutes) * MINUTE
+        with self.store.reading() as tx:
+            dropped = self._dropped(tx, receipt_id, what, about, ahead)
+            receipt = tx.receipts.get(receipt_id)
+        if dropped is not None:
+            return dropped
+        tender = NOT_ASKED
+        if (
+            what == "end"
+            and ahead > SAVE_NOW
+            and self.pricing is not None
+            and _final(receipt, about)
+        ):
+            tender = self.pricing.tender(receipt.reservation_id, hours=ONE_DAY)
         with self.store.transaction() as tx:
-            now = self.clock.now()
+            dropped = self._dropped(tx, receipt_id, what, about, ahead)
+            if dropped is not None:
+                return dropped
             receipt = tx.receipts.get(receipt_id)
             reservation = tx.reservations.get(receipt.reservation_id)
-            wanted = {_S.SCHEDULED, _S.ACTIVE, _S.PAYMENT_PENDING}
-            if reservation.state not in wanted or receipt.state in OVER or receipt.gone:
-                return "dropped: it is over"
-            times = {
-                moment for segment in receipt.segments for moment in usable(segment, _lost(receipt))
-            }
-            if about not in times:
-                return "dropped: the time has changed"
-            if now >= about:
-                return "dropped: too late to be of use"
-            late = now - due.at > LATE
-            sentences = (
-                _start_words(reservation, receipt, about, late=late)
-                if what == "start"
-                else _end_words(reservation, receipt, about, late=late)
-            )
-            self.telling.note(
-                tx,
-                reservation,
-                due.key,
-                sentences,
-                now=now,
-                presses=_presses(reservation, what),
-            )
-            return "said"
+            self._say(tx, reservation, receipt, due, tender)
+        return "said"
 
+    def let_end(self, tx: Transaction, reservation: Reservation, *, now: datetime) -> None:
+        """Say nothing more of the end that is planned now, but the last word to save one's work."""
+        ends = [
+            f"{receipt.id}={utc_text(max(part.end for part in receipt.segments))}"
+            for receipt in tx.receipts.of(reservation.id)
+            if receipt.segments
+        ]
+        tx.facts.put(_let_end_name(reservation.id), " ".join(ends), at=now)
 
-def _lost(receipt: Receipt) -> timedelta:
-    return tail(
-        receipt.kind,
-        instance_type=receipt.instance_type,
-        ultraserver=receipt.instance_type.removeprefix("ml.").startswith("u-"),
-        target=receipt.target,
-    )
-
-
-def _presses(reservation: Reservation, what: str) -> tuple[Press, ...]:
-    if what != "end":
-        return ()
-    argument = str(reservation.id)
-    return (
-        Press(action="gpu.extend", label="Extend", argument=argument, style="primary"),
-        Press(action="gpu.cleanup", label="Clean up", argument=argument),
-    )
-
-
-def _late_words(*, late: bool) -> str:
-    return " (This reminder is late: I was not running when it was due.)" if late else ""
-
-
-def _start_words(
-    reservation: Reservation, receipt: Receipt, start: datetime, *, late: bool
-) -> tuple[Sentence, ...]:
-    place = receipt.zone or receipt.region
-    ready: Sentence = (
-        "Have ready by then: an image for the platform you bought, a subnet in ",
-        Code(text=place),
-        ", and room in your launch quota. I say so here the moment AWS shows it active.",
-    )
-    if receipt.kind is Kind.TRAINING_PLAN:
-        ready = (
-            (
-                "Have ready by then: your job or cluster definition with the plan's ARN, and the"
-                " role it runs under. I say so here the moment AWS shows it active."
-            ),
+    def _say(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        due: Due,
+        tender: Tender,
+    ) -> None:
+        now = self.clock.now()
+        _, what, about_text, minutes = due.argument.split("|")
+        about, late = datetime.fromisoformat(about_text), now - due.at > LATE
+        last = int(minutes) * MINUTE == SAVE_NOW
+        if what == "start":
+            sentences = start_words(reservation, receipt, about, late=late)
+        else:
+            sentences = end_words(reservation, receipt, about, late=late, last=last, tender=tender)
+        self.telling.note(
+            tx,
+            reservation,
+            due.key,
+            sentences,
+            now=now,
+            presses=_end_presses(reservation, tender, last=last) if what == "end" else (),
         )
-    return (
-        (
-            Strong(text=gpu_id(reservation.id)),
-            f": {receipt.instance_count} x {receipt.instance_type} in {place} starts ",
-            Moment(at=start),
-            "." + _late_words(late=late),
-        ),
-        ready,
+
+    def _dropped(
+        self, tx: Transaction, receipt_id: str, what: str, about: datetime, ahead: timedelta
+    ) -> str | None:
+        """Return why the reminder is not said; None when it is to be said."""
+        now = self.clock.now()
+        receipt = tx.receipts.get(receipt_id)
+        reservation = tx.reservations.get(receipt.reservation_id)
+        place = 0 if what == "start" else 1
+        leads = BEFORE_START if what == "start" else BEFORE_LAST_MINUTE
+        newer = (lead for lead in leads if lead < ahead)
+        reasons = {
+            "it is over": reservation.state not in WANTED or receipt.state in OVER or receipt.gone,
+            "the time has changed": about
+            not in {usable(part, lost_of(receipt))[place] for part in receipt.segments},
+            "too late to be of use": now >= about,
+            "a newer one is due": any(
+                moment_of(about, lead, leads, reservation.zone) <= now for lead in newer
+            ),
+            "it is offered to others": tx.facts.get(f"released:{gpu_id(reservation.id)}")
+            is not None,
+            "it is meant to end": what == "end"
+            and ahead > SAVE_NOW
+            and _may_end(tx, reservation, receipt),
+        }
+        return next((f"dropped: {why}" for why, holds in reasons.items() if holds), None)
+
+
+def moment_of(about: datetime, ahead: timedelta, leads: Sequence[timedelta], zone: str) -> datetime:
+    """Return when a reminder is said: not at night if it can wait for the morning."""
+    at = about - ahead
+    if ahead < CAN_WAIT:
+        return at
+    morning = said_at(at, zone)
+    following = max((lead for lead in leads if lead < ahead), default=timedelta(0))
+    return morning if morning < about - following else at
+
+
+def _due(
+    reservation: Reservation,
+    receipt: Receipt,
+    *,
+    what: str,
+    about: datetime,
+    ahead: timedelta,
+    at: datetime,
+) -> Due:
+    subject, minutes = gpu_id(reservation.id), ahead // MINUTE
+    return Due(
+        key=f"{KIND}:{subject}:{receipt.id}:{what}:{utc_text(about)}:{minutes}",
+        kind=KIND,
+        subject=subject,
+        at=at,
+        argument=f"{receipt.id}|{what}|{utc_text(about)}|{minutes}",
+        stale_after=about,
     )
 
 
-def _end_words(
-    reservation: Reservation, receipt: Receipt, last_minute: datetime, *, late: bool
-) -> tuple[Sentence, ...]:
-    return (
-        (
-            Strong(text=gpu_id(reservation.id)),
-            ": save your work. The last usable moment is ",
-            Moment(at=last_minute),
-            "; from then on AWS takes the machines of ",
-            Code(text=receipt.id),
-            "." + _late_words(late=late),
-        ),
+def _final(receipt: Receipt, last_minute: datetime) -> bool:
+    """Return whether nothing of the receipt comes after that last minute."""
+    return all(usable(part, lost_of(receipt))[1] <= last_minute for part in receipt.segments)
+
+
+def _let_end_name(reservation_id: int) -> str:
+    return f"let-end:{gpu_id(reservation_id)}"
+
+
+def _may_end(tx: Transaction, reservation: Reservation, receipt: Receipt) -> bool:
+    said = tx.facts.get(_let_end_name(reservation.id)) or ""
+    end = max((part.end for part in receipt.segments), default=None)
+    return end is not None and f"{receipt.id}={utc_text(end)}" in said.split()
+
+
+def _end_presses(reservation: Reservation, tender: Tender, *, last: bool) -> tuple[Press, ...]:
+    number = str(reservation.id)
+    clean_up = Press(action="gpu.cleanup", label="Clean up", argument=number)
+    if last:
+        return (clean_up,)
+    extend = Press(
+        action="gpu.extend",
+        label="Extend by 1 day" if tender.fee is None else f"Extend by 1 day, {tender.price}",
+        argument=f"{number}|{ONE_DAY}",
+        style="primary",
     )
+    nothing = Press(action="gpu.nothing", label="Let it end", argument=number)
+    return (extend, clean_up, nothing) if tender.possible else (clean_up, nothing)

@@ -1,0 +1,236 @@
+"""Paid machines that nobody uses, and machines that are ill: told while it can be mended.
+
+Each episode of low use is told once to the owner, in dollars an hour, and once to the channel
+when an hour later nothing has changed. Nobody is woken for it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain.ending import usable
+from bot.domain.records import Receipt, Reservation, gpu_id
+from bot.domain.saying import Code, Moment, Press, Sentence, Strong
+from bot.domain.values import utc_text
+from bot.policy.ceilings import dollars
+from bot.ports import Transaction
+from bot.services.looking import ACTIVE_WORDS, NO_SHOW, is_ultraserver, lost_of, segment_at
+from bot.services.quiet import said_at
+from bot.services.telling import Telling
+from bot.services.using import COUNTED, Use, counted, hourly_cost, keep_use, use_of
+
+RAISE_AFTER = timedelta(hours=1)
+"""The owner has so long before the channel hears of it."""
+AGAIN_AFTER = timedelta(hours=6)
+"""Use that goes up and down brings no more than one word in this time."""
+TOO_LATE = timedelta(minutes=30)
+"""So shortly before the last usable minute nothing can be saved any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idling:
+    """Watches use and health inside the caller's transaction."""
+
+    telling: Telling
+
+    def observe(
+        self, tx: Transaction, reservation: Reservation, receipt: Receipt, *, now: datetime
+    ) -> datetime | None:
+        """Count what a look showed and say what must be said; return when it matters next."""
+        before = use_of(tx, receipt.id)
+        use = counted(before, receipt, now)
+        if use is None or receipt.kind not in COUNTED or receipt.last_error or receipt.gone:
+            return None
+        again: datetime | None = None
+        runs = segment_at(receipt, now) is not None
+        if runs and receipt.state in ACTIVE_WORDS and receipt.total_count:
+            use = self._health(tx, reservation, receipt, use, now)
+            use, again = self._idle(tx, reservation, receipt, use, now)
+        else:
+            use = _calm(use)
+        if use != before:
+            keep_use(tx, receipt.id, use, now=now)
+        return again
+
+    def keep(self, tx: Transaction, receipt: Receipt, *, now: datetime) -> bool:
+        """Say no more about the episode that is under way; return whether one is."""
+        use = use_of(tx, receipt.id)
+        if use is None or use.low_since is None:
+            return False
+        keep_use(tx, receipt.id, use.model_copy(update={"kept": True}), now=now)
+        return True
+
+    def _idle(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        use: Use,
+        now: datetime,
+    ) -> tuple[Use, datetime | None]:
+        segment = segment_at(receipt, now)
+        if segment is None:
+            return _calm(use), None
+        limits = self.telling.configuration.limits
+        if use.in_use and use.in_use >= limits.idle_below * use.total:
+            return _calm(use), None
+        if use.low_since is None or use.low_since < segment.start:
+            fresh = _calm(use)
+            since = now if fresh.ever else segment.start
+            use = fresh.model_copy(update={"low_since": since})
+        at = self._when(reservation, use, now)
+        if at is None or at > usable(segment, lost_of(receipt))[1] - TOO_LATE:
+            return use, None
+        if at > now:
+            return use, at
+        if use.told_at is None:
+            self._tell_owner(tx, reservation, receipt, use, now)
+            told = use.model_copy(update={"told_at": now, "told_last": now})
+            return told, said_at(now + RAISE_AFTER, reservation.zone)
+        self._tell_channel(tx, reservation, receipt, use, now)
+        return use.model_copy(update={"raised": True}), None
+
+    def _when(self, reservation: Reservation, use: Use, now: datetime) -> datetime | None:
+        """Return when the next word on the episode is due: by day, and not too often."""
+        if use.low_since is None or use.kept or use.raised:
+            return None
+        if use.told_at is not None:
+            at = use.told_at + RAISE_AFTER
+        else:
+            limits = self.telling.configuration.limits
+            at = use.low_since + (limits.idle_after if use.ever else NO_SHOW)
+            at = max(at, use.told_last + AGAIN_AFTER) if use.told_last is not None else at
+        return said_at(max(at, now), reservation.zone)
+
+    def _tell_owner(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        use: Use,
+        now: datetime,
+    ) -> None:
+        self.telling.tell(
+            tx,
+            reservation.owner,
+            f"idle:{receipt.id}:{_since(use)}",
+            _idle_words(tx, reservation, receipt, use),
+            now=now,
+            presses=idle_presses(reservation),
+        )
+
+    def _tell_channel(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        use: Use,
+        now: datetime,
+    ) -> None:
+        self.telling.note(
+            tx,
+            reservation,
+            f"idle:{receipt.id}:{_since(use)}",
+            _idle_words(tx, reservation, receipt, use),
+            now=now,
+            presses=idle_presses(reservation),
+        )
+
+    def _health(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        use: Use,
+        now: datetime,
+    ) -> Use:
+        bad = receipt.unhealthy_count or 0
+        if bad > use.unwell:
+            self.telling.note(
+                tx,
+                reservation,
+                f"unwell:{receipt.id}:{utc_text(now)}",
+                _unwell_words(reservation, receipt, bad),
+                now=now,
+            )
+        if bad == use.unwell or 0 < bad < use.unwell:
+            return use
+        return use.model_copy(update={"unwell": bad})
+
+
+def idle_presses(reservation: Reservation) -> tuple[Press, ...]:
+    """Return what can be done about machines that stand idle."""
+    argument = str(reservation.id)
+    return (
+        Press(action="gpu.launch", label="Launch kit", argument=argument, style="primary"),
+        Press(action="gpu.release", label="Release to others", argument=argument),
+        Press(action="gpu.keep", label="Keep it", argument=argument),
+    )
+
+
+def _calm(use: Use) -> Use:
+    return use.model_copy(
+        update={"low_since": None, "told_at": None, "raised": False, "kept": False}
+    )
+
+
+def _since(use: Use) -> str:
+    return utc_text(use.low_since) if use.low_since is not None else ""
+
+
+def _idle_words(
+    tx: Transaction, reservation: Reservation, receipt: Receipt, use: Use
+) -> tuple[Sentence, ...]:
+    idle = max(use.total - use.in_use, 0)
+    cost = hourly_cost(tx.purchases.get(receipt.purchase_id))
+    name = Strong(text=gpu_id(reservation.id))
+    what = f"{idle} of {use.total} x {receipt.instance_type}"
+    since: Sentence = (
+        (" Nothing was launched since it started ", Moment(at=use.low_since), ".")
+        if use.low_since is not None and not use.ever
+        else (" So little is used since ", Moment(at=use.low_since), ".")
+        if use.low_since is not None
+        else ()
+    )
+    return (
+        (
+            name,
+            f" stands idle: {what} cost ${dollars(cost * idle)} an hour and do nothing.",
+            *since,
+        ),
+        (
+            (
+                "Launch into it, release it to others, or keep it as it is; the money is spent"
+                " either way."
+            ),
+        ),
+    )
+
+
+def _unwell_words(reservation: Reservation, receipt: Receipt, bad: int) -> tuple[Sentence, ...]:
+    machines = "1 machine" if bad == 1 else f"{bad} machines"
+    name = Strong(text=gpu_id(reservation.id))
+    head: Sentence = (
+        name,
+        f": AWS says that {machines} of {receipt.total_count} in ",
+        Code(text=receipt.id),
+        " failed a check. The lost hours are counted for the report.",
+    )
+    if is_ultraserver(receipt):
+        return (
+            head,
+            (
+                (
+                    "UltraServers are not replaced one machine at a time: terminate all its"
+                    " instances and open a support case with AWS."
+                ),
+            ),
+        )
+    return (
+        head,
+        (
+            (
+                "Terminate the ill instance and launch again into the same reservation: its place"
+                " comes back after about 10 minutes, by AWS's own article. No replacement is sent."
+            ),
+        ),
+    )
