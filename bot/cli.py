@@ -123,6 +123,9 @@ def plan(ctx: click.Context, /, text: str, *, as_json: bool, **how: Any) -> None
 @gpubot.command()
 def run() -> None:
     """Start the bot (the same as `python -m bot`)."""
+    import gc
+
+    gc.disable()  # imports make no garbage; main switches it on once it is ready
     from bot.main import run as start
 
     start()

@@ -361,6 +361,7 @@ def _warm(aws: Aws, log: structlog.typing.FilteringBoundLogger) -> None:
     except Exception as error:  # noqa: BLE001 — the first request says it to a person
         log.warning("AWS clients are not warm", error=f"{type(error).__name__}: {error}")
     gc.freeze()
+    gc.enable()
 
 
 class _Transport:

@@ -7,11 +7,9 @@ import time
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from sqlite_utils import Database
-
 from bot.domain.errors import BugError, BusyError, SettingsError
-from storage.migrations import MIGRATIONS
 from storage.session import is_busy
+from storage.steps import STEPS
 from storage.turns import Turns
 
 _OPENING_SECONDS = 10.0
@@ -21,6 +19,9 @@ _PAUSE_SECONDS = 0.002
 _IDLE_CONNECTIONS = 8
 """Kept for the next unit of work. At least one must stay open: SQLite checkpoints and deletes
 the write-ahead log when the last connection closes, which costs hundreds of milliseconds."""
+
+_HAS_STEPS = "select 1 from sqlite_schema where name = '_sqlite_migrations'"
+_APPLIED = "select name from _sqlite_migrations where migration_set = 'gpubot'"
 
 _turns_by_file: WeakValueDictionary[str, Turns] = WeakValueDictionary()
 _turns_guard = threading.Lock()
@@ -169,15 +170,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, until: float) -> Non
         try:
             # Looked at again: another process may have migrated while this one waited.
             if _pending(connection, path):
-                MIGRATIONS.apply(_database(connection))
+                _migrate(connection)
             connection.execute("commit")
         finally:
             if connection.in_transaction:
                 connection.rollback()
-
-
-def _database(connection: sqlite3.Connection) -> Database:
-    return Database(connection, execute_plugins=False)
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
@@ -188,21 +185,21 @@ def _check_owner(connection: sqlite3.Connection, path: Path) -> None:
 
 def _pending(connection: sqlite3.Connection, path: Path) -> bool:
     """Return whether steps are missing. Raises SettingsError for steps of a later version."""
-    database = _database(connection)
-    applied = [step.name for step in MIGRATIONS.applied(database)]
-    later = set(applied) - _step_names()
+    if not connection.execute(_HAS_STEPS).fetchone():
+        return True
+    applied = {name for (name,) in connection.execute(_APPLIED)}
+    later = applied - set(STEPS)
     if later:
         raise SettingsError(
             f"database {path}: written by a newer gpubot (step {max(later)});"
             " start that version, or restore a copy made before it"
         )
-    return bool(MIGRATIONS.pending(database))
+    return bool(set(STEPS) - applied)
 
 
-def _step_names() -> set[str]:
-    """Return the names of all steps of this version."""
-    empty = Database(memory=True, execute_plugins=False)
-    try:
-        return {step.name for step in MIGRATIONS.pending(empty)}
-    finally:
-        empty.close()
+def _migrate(connection: sqlite3.Connection) -> None:
+    from sqlite_utils import Database  # noqa: PLC0415 — only a file that lacks steps needs it
+
+    from storage.migrations import MIGRATIONS  # noqa: PLC0415 — as above
+
+    MIGRATIONS.apply(Database(connection, execute_plugins=False))

@@ -93,8 +93,10 @@ class _Reading:
             self.faults.append(
                 (
                     self.lines[place],
-                    (f"{dotted(place)} is {text!r}; write a whole number and s, m, h, d or w,"
-                    " like 30m or 24h"),
+                    (
+                        f"{dotted(place)} is {text!r}; write a whole number and s, m, h, d or w,"
+                        " like 30m or 24h"
+                    ),
                 )
             )
             return "PT1H"

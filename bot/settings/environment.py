@@ -1,5 +1,6 @@
 """Environment variables, read once and frozen; secrets never show in a repr."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +16,12 @@ SLACK_API = "https://slack.com/api/"
 
 
 def default_database() -> str:
-    """Return the address of the database in the user's data folder."""
+    """Return the address of the database in the user's data folder, which is made if missing."""
     home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return f"sqlite:///{home}/gpubot/gpubot.sqlite"
+    folder = Path(home) / "gpubot"
+    with contextlib.suppress(OSError):  # the store then says which folder it is and what to do
+        folder.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder}/gpubot.sqlite"
 
 
 class Environment(BaseSettings):
