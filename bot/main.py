@@ -29,8 +29,9 @@ from bot.domain.records import Due
 from bot.domain.values import utc_text
 from bot.language import help_text, parse
 from bot.policy.configuration import Configuration
-from bot.ports import Buyer, Clock, Holdings, MarketReader, Store
+from bot.ports import Buyer, Clock, Holdings, MarketReader, Store, Tagger
 from bot.scheduling import Beat, Loop
+from bot.services.afterwards import Means, afterwards
 from bot.services.approving import Approving
 from bot.services.asking import Asking
 from bot.services.closing import Closing
@@ -48,6 +49,7 @@ from bot.services.reminding import Reminding
 from bot.services.settling import Settling
 from bot.services.switching import Switching
 from bot.services.telling import Telling
+from bot.services.tendering import Tendering
 from bot.services.verifying import Verifying
 from bot.services.views import Views
 from bot.services.waiting import Waiting
@@ -119,6 +121,7 @@ class Aws:
         self.holdings = cast(
             "Holdings", Deferred(lambda: _aws().AwsHoldings(accounts, clock=clock, clients=clients))
         )
+        self.tagger = cast("Tagger", Deferred(lambda: _aws().AwsTagger(clients)))
 
     def warm(self) -> None:
         """Load boto3 and make the reading clients, so that the first person waits for neither."""
@@ -162,7 +165,8 @@ def build(
     views = Views(store=store, clock=clock, configuration=configuration)
     telling = Telling(configuration=configuration)
     aws = Aws(configuration=configuration, clock=clock, catalog=catalog)
-    reminding = Reminding(store=store, clock=clock, telling=telling)
+    tendering = Tendering(store=store, clock=clock, market=aws.market)
+    reminding = Reminding(store=store, clock=clock, telling=telling, pricing=tendering)
     following = Following(
         store=store,
         clock=clock,
@@ -208,6 +212,14 @@ def build(
         store=store, clock=clock, verifying=verifying, telling=telling, closing=closing,
         configuration=configuration, bell=bell,
     )  # fmt: skip
+    after = afterwards(
+        Means(
+            store=store, clock=clock, tagger=aws.tagger, tendering=tendering, proposing=proposing,
+            verifying=verifying, closing=closing, pleading=pleading, telling=telling,
+            reminding=reminding, configuration=configuration, bell=bell,
+        ),
+        quote_others=quoting.quote,
+    )  # fmt: skip
     desk = Desk(
         store=store,
         clock=clock,
@@ -225,6 +237,7 @@ def build(
         ),
         views=views,
         resume_to=configuration.purchasing,
+        after=after,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
     messenger = SlackMessenger(posting=posting, reading=reading, views=views, names=people.name)
@@ -240,7 +253,7 @@ def build(
             clock=clock,
             log=log,
             steps={
-                "quote": _about(quoting.quote),
+                "quote": _about(after.quote),
                 "propose-expire": _about(approving.expire),
                 "propose-nudge": _about(approving.nudge),
                 "buy": _about(purchasing.buy),
@@ -248,6 +261,8 @@ def build(
                 "reconcile": lambda due: reconciling.reconcile(due.argument),
                 "follow": following.follow,
                 "remind": reminding.remind,
+                "release": after.turn,
+                "tag": after.tag,
                 "digest": digesting.digest,
             },
         ),

@@ -11,6 +11,7 @@ from bot.domain.errors import UserError
 from bot.domain.records import Person, Switch, gpu_id
 from bot.domain.request import Parsed, Request, Status
 from bot.services.asking import Asker
+from handlers import after
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import listing_messages
@@ -245,4 +246,5 @@ KNOWN: dict[str, Callable[[Said, Desk], Reply]] = {
     "stop": _stop,
     "resume": _resume,
     "help": _help,
+    **after.VERBS,
 }

@@ -13,6 +13,7 @@ from bot.domain.market import Market
 from bot.domain.records import Proposal, Reservation, Switch
 from bot.domain.request import Parsed, Request
 from bot.ports import Bell, Clock, People, Store
+from bot.services.afterwards import Afterwards
 from bot.services.asking import Asker, Filed
 from bot.services.views import CardView
 from handlers.ids import ButtonValue
@@ -133,4 +134,5 @@ class Desk:
     switching: Switching
     views: Views
     resume_to: Switch = Switch.ON
+    after: Afterwards | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

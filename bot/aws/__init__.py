@@ -5,5 +5,14 @@ from bot.aws.clients import Clients
 from bot.aws.holdings import AwsHoldings
 from bot.aws.identity import Check, check_identity
 from bot.aws.market import AwsMarket
+from bot.aws.tagging import AwsTagger
 
-__all__ = ["AwsBuyer", "AwsHoldings", "AwsMarket", "Check", "Clients", "check_identity"]
+__all__ = [
+    "AwsBuyer",
+    "AwsHoldings",
+    "AwsMarket",
+    "AwsTagger",
+    "Check",
+    "Clients",
+    "check_identity",
+]

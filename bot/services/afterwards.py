@@ -1,0 +1,208 @@
+"""All that people can do with what was bought, in one place for those who take their presses.
+
+Everything returns what to tell the person, as sentences; everything raises NotAllowedError with
+who may not and why, and UserError with what works.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
+from bot.domain.saying import Sentence
+from bot.policy.ceilings import dollars
+from bot.policy.configuration import Configuration
+from bot.ports import Bell, Clock, Store, Tagger
+from bot.services.closing import Closing
+from bot.services.extending import Extending, asked_words
+from bot.services.handing import Handing
+from bot.services.idling import Idling
+from bot.services.moving import Moving
+from bot.services.pleading import Pleading
+from bot.services.proposing import Proposing
+from bot.services.releasing import Releasing
+from bot.services.reminding import Reminding
+from bot.services.telling import Telling
+from bot.services.tendering import Tendering
+from bot.services.verifying import Verifying
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Afterwards:
+    """Extends, releases, hands over, keeps; see the services it names."""
+
+    store: Store
+    clock: Clock
+    extending: Extending
+    releasing: Releasing
+    handing: Handing
+    moving: Moving
+    reminding: Reminding
+    telling: Telling
+    configuration: Configuration
+
+    def extend(self, reservation_id: int, *, hours: Decimal, by: str) -> tuple[Sentence, ...]:
+        """See Extending.extend."""
+        proposal = self.extending.extend(reservation_id, hours=hours, by=by)
+        return asked_words(proposal, reservation_id)
+
+    def permit(self, reservation_id: int, *, up_to_usd: Decimal, by: str) -> tuple[Sentence, ...]:
+        """See Extending.permit."""
+        permission = self.extending.permit(reservation_id, up_to_usd=up_to_usd, by=by)
+        return (
+            (
+                (
+                    f"Extensions of {gpu_id(reservation_id)} up to ${dollars(permission.up_to)} in all"
+                    " are bought without asking from now on. The one that waits still needs its"
+                    " approval."
+                ),
+            ),
+        )
+
+    def release(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Releasing.release."""
+        return self.releasing.release(reservation_id, by=by)
+
+    def take(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Releasing.take."""
+        return self.releasing.take(reservation_id, by=by)
+
+    def hand(self, reservation_id: int, *, to: str, by: str) -> tuple[Sentence, ...]:
+        """See Handing.hand."""
+        return self.handing.hand(reservation_id, to=to, by=by)
+
+    def accept(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Handing.accept."""
+        return self.handing.accept(reservation_id, by=by)
+
+    def decline(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Handing.decline."""
+        return self.handing.decline(reservation_id, by=by)
+
+    def keep(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """Keep idle machines, or take back what was offered and not taken; say no more of it."""
+        with self.store.transaction() as tx:
+            now = self.clock.now()
+            reservation = tx.reservations.get(reservation_id)
+            self._check(reservation, by)
+            idling = Idling(telling=self.telling)
+            kept = [
+                receipt.id
+                for receipt in tx.receipts.of(reservation_id)
+                if idling.keep(tx, receipt, now=now)
+            ]
+            if not kept:
+                raise UserError(f"{gpu_id(reservation_id)} is in use, as far as AWS shows.")
+            tx.audit.append(
+                AuditEntry(at=now, actor=by, action="idle.kept", reservation_id=reservation_id)
+            )
+        return ((f"{gpu_id(reservation_id)} is kept as it is. I say no more about it.",),)
+
+    def let_end(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """Say no more of extending it; the last word to save one's work still comes."""
+        with self.store.transaction() as tx:
+            now = self.clock.now()
+            reservation = tx.reservations.get(reservation_id)
+            self._check(reservation, by)
+            self.reminding.let_end(tx, reservation, now=now)
+            tx.audit.append(
+                AuditEntry(at=now, actor=by, action="end.wanted", reservation_id=reservation_id)
+            )
+        return (
+            (
+                (
+                    f"{gpu_id(reservation_id)} ends as planned. I remind only once more, shortly"
+                    " before its last usable minute."
+                ),
+            ),
+        )
+
+    def turn(self, due: Due) -> str:
+        """See Releasing.turn."""
+        return self.releasing.turn(int(due.argument))
+
+    def tag(self, due: Due) -> str:
+        """See Moving.tag."""
+        return self.moving.tag(due)
+
+    def quote(self, reservation_id: int) -> object:
+        """See Extending.quote."""
+        return self.extending.quote(reservation_id)
+
+    def _check(self, reservation: Reservation, by: str) -> None:
+        known = (reservation.owner, reservation.requester, *self.configuration.administrators)
+        if by not in known:
+            raise NotAllowedError(
+                f"Only the requester, the owner or an administrator may say that of"
+                f" {gpu_id(reservation.id)}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What the services after a purchase share with those before it."""
+
+    store: Store
+    clock: Clock
+    tagger: Tagger
+    tendering: Tendering
+    proposing: Proposing
+    verifying: Verifying
+    closing: Closing
+    pleading: Pleading
+    telling: Telling
+    reminding: Reminding
+    configuration: Configuration
+    bell: Bell
+
+
+def afterwards(means: Means, *, quote_others: Callable[[int], object]) -> Afterwards:
+    """Wire them; `quote_others` quotes every reservation that is no extension."""
+    moving = Moving(
+        store=means.store,
+        clock=means.clock,
+        tagger=means.tagger,
+        telling=means.telling,
+        configuration=means.configuration,
+    )
+    return Afterwards(
+        store=means.store,
+        clock=means.clock,
+        extending=Extending(
+            store=means.store,
+            clock=means.clock,
+            tendering=means.tendering,
+            proposing=means.proposing,
+            verifying=means.verifying,
+            closing=means.closing,
+            pleading=means.pleading,
+            telling=means.telling,
+            configuration=means.configuration,
+            bell=means.bell,
+            quote_others=quote_others,
+        ),
+        releasing=Releasing(
+            store=means.store,
+            clock=means.clock,
+            verifying=means.verifying,
+            moving=moving,
+            closing=means.closing,
+            telling=means.telling,
+            configuration=means.configuration,
+            bell=means.bell,
+        ),
+        handing=Handing(
+            store=means.store,
+            clock=means.clock,
+            verifying=means.verifying,
+            moving=moving,
+            telling=means.telling,
+            configuration=means.configuration,
+            bell=means.bell,
+        ),
+        moving=moving,
+        reminding=means.reminding,
+        telling=means.telling,
+        configuration=means.configuration,
+    )
