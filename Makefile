@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 RUN := .venv-run
 
-.PHONY: sandbox demo test format-check lint types contracts unit format bench mutants requirements clean
+.PHONY: sandbox demo test format-check lint types contracts unit format bench mutants chaos requirements clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ unit: $(READY)
 
 mutants: $(READY)  ## break the rules one at a time; every break must turn the suite red
 	$(BIN)/python -m tests.mutants.run
+
+chaos: $(READY)  ## kill and mislead real bots at random; prints what broke
+	$(BIN)/python -m tests.system.chaos
 
 bench: $(BENCH)/.ready $(RUN)/.ready  ## print the ratios, each measured in this run
 	$(BENCH)/bin/python -m benchmarks
