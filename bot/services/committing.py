@@ -69,13 +69,27 @@ def commit(
     return moved
 
 
-def good_until(proposal: Proposal) -> datetime:
+def standing_name(proposal_id: int) -> str:
+    """Return the name of the fact until when an approved launch is tried again by itself."""
+    return f"standing:{proposal_id}"
+
+
+def standing_until(tx: Transaction, proposal_id: int) -> datetime | None:
+    """Return until when an approved launch is tried again by itself; None when it is not."""
+    said = tx.facts.get(standing_name(proposal_id))
+    return datetime.fromisoformat(said) if said is not None else None
+
+
+def good_until(tx: Transaction, proposal: Proposal) -> datetime:
     """Return until when an approved proposal may be bought.
 
-    What is launched at its start only, on-demand and spot, is still to be bought then.
+    What is launched at its start only, on-demand and spot, is still to be bought then, and
+    where somebody agreed to a standing retry, until that ends.
     """
     if proposal.state is ProposalState.APPROVED and proposal.option.kind in LAUNCHED_AT_START:
-        return max(proposal.expires_at, proposal.option.segments[0].start + LAUNCH_GRACE)
+        start = proposal.option.segments[0].start + LAUNCH_GRACE
+        standing = standing_until(tx, proposal.id)
+        return max(proposal.expires_at, start, standing or start)
     return proposal.expires_at
 
 

@@ -14,6 +14,7 @@ from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Due, Leg, Proposal, Purchase, gpu_id
 from bot.domain.request import Request
+from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Buyer, Clock, MarketReader, Store, Transaction
 from bot.services import budgeting
@@ -24,6 +25,7 @@ from bot.services.reconciling import Reconciling
 from bot.services.requoting import LAUNCHED_AT_START, Fit, Misfit, fresh, hourly
 from bot.services.settling import DOUBTFUL, Settling, write
 from bot.services.spending import Leave, Stop, approvers_of, leave
+from bot.services.walking import walks
 
 LOOK_AGAIN = timedelta(seconds=30)
 _INTENDED = PurchaseState.INTENDED
@@ -78,9 +80,9 @@ class Purchasing:
         if proposal.option.kind is Kind.OWNED:
             return self.lending.take(allowed.reservation, proposal)
         if proposal.option.kind in LAUNCHED_AT_START:
-            start = proposal.option.segments[0].start
+            start = self._launches(proposal)
             if self.clock.now() < start:
-                return self._later(reservation_id, start, f"{proposal.id}-start")
+                return self._later(reservation_id, start, f"{proposal.id}-start-{utc_text(start)}")
         return self._buy_legs(allowed)
 
     def _buy_legs(self, allowed: Leave) -> str:
@@ -102,6 +104,7 @@ class Purchasing:
         return BOUGHT
 
     def _buy_leg(self, proposal: Proposal, leg: Leg, request: Request) -> str:
+        leg = self._placed(proposal, leg)
         fit = self._fit(proposal, leg, request)
         if isinstance(fit, Misfit):
             return self._lost(proposal, leg, fit)
@@ -147,7 +150,8 @@ class Purchasing:
             ),
             Decimal(0),
         )
-        if fit.fee > leg.fee or spent + fit.fee > proposal.ceiling:
+        agreed = next(one.fee for one in proposal.legs if one.number == leg.number)
+        if fit.fee > agreed or spent + fit.fee > proposal.ceiling:
             raise BugError(f"{fit.fee} on top of {spent} is more than was approved")
         reservation = allowed.reservation
         approvers = approvers_of(tx, proposal) or (POLICY,)
@@ -166,7 +170,7 @@ class Purchasing:
             intended_at=now,
         )
         tx.purchases.add(purchase)
-        write(tx, purchase, "purchase.intended", now, approved=str(leg.fee))
+        write(tx, purchase, "purchase.intended", now, approved=str(agreed))
         if reservation.state is not ReservationState.PURCHASING:
             reservation = tx.reservations.save(
                 reservation.model_copy(
@@ -229,6 +233,19 @@ class Purchasing:
             or (row.state is PurchaseState.SHADOWED and row.proposal_id == proposal.id)
         }
         return tuple(leg for leg in proposal.legs if leg.number not in settled)
+
+    def _launches(self, proposal: Proposal) -> datetime:
+        """Return from when a launch may leave: its start, or that of its next round."""
+        start = proposal.option.segments[0].start
+        with self.store.reading() as tx:
+            return max(start, self.settling.standing.begins(tx, proposal) or start)
+
+    def _placed(self, proposal: Proposal, leg: Leg) -> Leg:
+        """Return the leg at the first place that has not refused it in this round."""
+        if not walks(leg):
+            return leg
+        with self.store.reading() as tx:
+            return self.settling.place_for(tx, proposal, leg) or leg
 
     def _fit(self, proposal: Proposal, leg: Leg, request: Request) -> Fit | Misfit:
         """Ask AWS what it sells for the leg now. Raises MarketError."""
@@ -301,7 +318,7 @@ class Purchasing:
         proposal = tx.proposals.current(reservation_id)
         if proposal is None:
             return
-        self._plan(tx, reservation_id, good_until(proposal), f"{proposal.id}-end")
+        self._plan(tx, reservation_id, good_until(tx, proposal), f"{proposal.id}-end")
         self.settling.telling.note(
             tx,
             tx.reservations.get(reservation_id),

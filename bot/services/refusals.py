@@ -20,6 +20,7 @@ QUOTA_CODES = frozenset(
         "CapacityBlockDescribeLimitExceeded",
         "ReservationLimitExceeded",
         "LimitExceededException",
+        "ServiceQuotaExceededException",
     }
 )
 CAPACITY_CODES = frozenset(
@@ -28,20 +29,33 @@ CAPACITY_CODES = frozenset(
         "InsufficientCapacity",
         "InsufficientHostCapacity",
         "InsufficientCapacityException",
+        "InsufficientReservedInstanceCapacity",
         "ReservationCapacityExceeded",
+        "UnfulfillableCapacity",
         "SpotMaxPriceTooLow",
         "Unsupported",
     }
 )
 PERMISSION_CODES = frozenset(
     {
-        "UnauthorizedOperation",
         "AccessDenied",
         "AccessDeniedException",
         "AuthFailure",
-        "OptInRequired",
-        "PendingVerification",
         "Blocked",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidClientTokenId",
+        "MissingAuthenticationToken",
+        "NoCredentials",
+        "NotAuthorized",
+        "OptInRequired",
+        "OptInRequiredException",
+        "PendingVerification",
+        "RequestExpired",
+        "SignatureDoesNotMatch",
+        "UnauthorizedOperation",
+        "UnrecognizedClientException",
     }
 )
 

@@ -13,6 +13,7 @@ from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.records import (
     AuditEntry,
     Due,
+    Leg,
     Proposal,
     Purchase,
     Receipt,
@@ -30,10 +31,13 @@ from bot.services.following import (
     WAITING_WORDS,
     budget_key,
 )
+from bot.services.overstaying import overstay_due
 from bot.services.pleading import Pleading
 from bot.services.refusals import Refusal, advice, sort_of
 from bot.services.searching import quote_due, refusal_name
+from bot.services.standing import Standing
 from bot.services.telling import Telling
+from bot.services.walking import walks
 
 FIRST_LOOK = timedelta(seconds=15)
 """AWS's own describe calls show a new tag within seconds, mostly."""
@@ -75,6 +79,17 @@ class Settling:
     following: Beginning
     configuration: Configuration
 
+    @property
+    def standing(self) -> Standing:
+        """Return who decides where and when a launch without capacity is tried again."""
+        return Standing(
+            telling=self.telling, pleading=self.pleading, configuration=self.configuration
+        )
+
+    def place_for(self, tx: Transaction, proposal: Proposal, leg: Leg) -> Leg | None:
+        """See Standing.place_for."""
+        return self.standing.place_for(tx, proposal, leg)
+
     def confirm(
         self, tx: Transaction, purchase: Purchase, receipts: Sequence[Receipt], *, now: datetime
     ) -> None:
@@ -101,6 +116,8 @@ class Settling:
             reservation = self._save(tx, reservation, state_of(every), "", now)
             self._say_bought(tx, reservation, proposal, every, now)
         self.following.began(tx, reservation, every, now=now)
+        if walks(purchase.leg):
+            tx.dues.plan(overstay_due(purchase, purchase.leg.segments[-1].end))
         self._redraw(tx, reservation, proposal, now)
 
     def refuse(
@@ -116,6 +133,9 @@ class Settling:
         if sort is Refusal.CAPACITY:
             name = refusal_name(leg.kind, leg.account, leg.region, leg.zone, leg.instance_type)
             tx.facts.put(name, utc_text(now), at=now)
+        if sort is Refusal.CAPACITY and self.standing.goes_on(tx, purchase, now=now):
+            self._redraw_of(tx, purchase, now)
+            return
         record = tx.decisions.latest(purchase.reservation_id)
         self.give_up(
             tx,
@@ -126,6 +146,8 @@ class Settling:
             if sort in (Refusal.QUOTA, Refusal.PERMISSION)
             else ReservationState.QUOTED,
         )
+        if sort is Refusal.CAPACITY:
+            self.standing.offer(tx, purchase, now=now)
 
     def doubt(self, tx: Transaction, purchase: Purchase, text: str, *, now: datetime) -> None:
         """Count it as spent until AWS's books say otherwise, and look there soon."""
@@ -213,6 +235,10 @@ class Settling:
         words: Sentence = (f"Nothing was bought. {why}",)
         self._tell_both(tx, saved, proposal, f"not-bought-{saved.revision}", words=words, now=now)
         self._redraw(tx, saved, proposal, now)
+
+    def _redraw_of(self, tx: Transaction, purchase: Purchase, now: datetime) -> None:
+        reservation = tx.reservations.get(purchase.reservation_id)
+        self._redraw(tx, reservation, tx.proposals.get(purchase.proposal_id), now)
 
     def _missing(self, tx: Transaction, proposal: Proposal) -> bool:
         done = {row.leg.number for row in _bought(tx, proposal.reservation_id)}

@@ -51,7 +51,7 @@ def leave(
         or not _agreed(tx, proposal)
     ):
         return Stop.NOT_APPROVED
-    if now >= good_until(proposal):
+    if now >= good_until(tx, proposal):
         return Stop.EXPIRED
     if proposal.option.kind is Kind.OWNED:
         return Leave(reservation=reservation, proposal=proposal, shadow=False)

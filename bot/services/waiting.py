@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Proposal, gpu_id
 from bot.domain.saying import Mention, Moment, Sentence
+from bot.domain.values import utc_text
 from bot.policy.ceilings import dollars
 from bot.policy.configuration import Configuration
 from bot.policy.tiers import nudge_times, tier_for
@@ -43,8 +44,10 @@ class Waiting:
             newest = tx.proposals.current(reservation.id)
             if newest is None or newest.id != proposal_id or reservation.state not in EXPIRING:
                 return "nothing to close"
-            if now < good_until(proposal):
-                tx.dues.plan(proposal_due("propose-expire", proposal, good_until(proposal), "late"))
+            end = good_until(tx, proposal)
+            if now < end:
+                what = f"late-{utc_text(end)}"
+                tx.dues.plan(proposal_due("propose-expire", proposal, end, what))
                 return "not yet"
             if proposal.state is ProposalState.OPEN:
                 proposal = tx.proposals.move(proposal, ProposalState.EXPIRED)

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from bot.domain.errors import IndeterminateError, MarketError, RefusedError
+from bot.domain.errors import IndeterminateError, MarketError, PurchaseError, RefusedError
 from bot.domain.market import Kind, Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
+from bot.domain.using import Found, Leftover
 from tests.fakes.clock import FakeClock
 
 PREPAID = (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN)
@@ -28,6 +29,7 @@ class Mood(StrEnum):
     SELL = "sell"
     REFUSE = "refuse"
     QUOTA = "quota"
+    FULL = "no capacity"
     CRASH_BEFORE = "crash before"
     CRASH_AFTER = "crash after"
     FAIL_AFTER = "fail after"
@@ -35,6 +37,10 @@ class Mood(StrEnum):
     LOSE_ANSWER = "lose answer"
     SLOW_SALE = "slow sale"
     EMPTY_ANSWER = "empty answer"
+
+
+PLAIN = {Mood.QUOTA: "ResourceLimitExceeded", Mood.FULL: "InsufficientInstanceCapacity"}
+"""Moods that are refusals whatever is bought."""
 
 
 @dataclass
@@ -67,6 +73,9 @@ class FakeAws:
     slow: timedelta = timedelta(minutes=5)
     before_buy: Callable[[Purchase], None] | None = None
     on_requote: Callable[[Leg], None] | None = None
+    left: Found = field(default_factory=lambda: Found(items=(), not_read=()))
+    removed: list[Leftover] = field(default_factory=list)
+    remove_error: PurchaseError | None = None
 
     # --- the market ------------------------------------------------------------------------
 
@@ -105,6 +114,13 @@ class FakeAws:
             update={"offerings": tuple(row for row in self.market.offerings if row.ref != ref)}
         )
 
+    # --- what is left ------------------------------------------------------------------------
+
+    def remove(self, leftover: Leftover) -> None:
+        self.removed.append(leftover)
+        if self.remove_error is not None:
+            raise self.remove_error
+
     # --- buying ----------------------------------------------------------------------------
 
     def buy(self, purchase: Purchase) -> Sequence[Receipt]:
@@ -116,8 +132,8 @@ class FakeAws:
             raise CrashError
         if mood is Mood.LOSE_REQUEST:
             raise IndeterminateError("ConnectTimeout", "no answer")
-        if mood is Mood.QUOTA:
-            raise RefusedError("ResourceLimitExceeded", "the limit is 0")
+        if mood in PLAIN:
+            raise RefusedError(PLAIN[mood], "the simulated AWS was told so")
         offer = next(
             (row for row in self.market.offerings if row.ref == purchase.offering_ref), None
         )

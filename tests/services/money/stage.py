@@ -27,12 +27,14 @@ from bot.services.asking import Asker, Asking
 from bot.services.closing import Closing
 from bot.services.following import Following
 from bot.services.lending import Lending
+from bot.services.overstaying import Overstaying
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
 from bot.services.purchasing import Purchasing
 from bot.services.quoting import Quoting
 from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
+from bot.services.retrying import Retrying
 from bot.services.settling import Settling
 from bot.services.switching import Switching
 from bot.services.telling import Telling
@@ -194,6 +196,19 @@ class Crashing:
 
 
 @dataclass
+class Attic:
+    """See bot.ports.Leftovers."""
+
+    aws: FakeAws
+
+    def find(self, receipts):
+        return self.aws.left
+
+    def remove(self, leftover):
+        self.aws.remove(leftover)
+
+
+@dataclass
 class World:
     """Everything around one installation; `restart` keeps only what is stored."""
 
@@ -254,6 +269,14 @@ class World:
             reconciling=self.reconciling,
             started_at=self.clock.now(),
         )
+        self.retrying = Retrying(**ruled, standing=self.settling.standing)
+        self.overstaying = Overstaying(
+            **ruled,
+            holdings=self.aws,
+            leftovers=Attic(self.aws),
+            telling=telling,
+            pleading=pleading,
+        )
         self.quoting = Quoting(**ruled, market=self.aws, catalog=packaged(), telling=telling)
         self.asking = Asking(**ruled, verifying=verifying, telling=telling, closing=closing)
         self.switching = Switching(**ruled, verifying=verifying, telling=telling)
@@ -265,6 +288,7 @@ class World:
             "reconcile": lambda due: self.purchasing.reconcile(due.argument),
             "loan": lambda due: self.purchasing.lending.turn(int(due.argument)),
             "follow": following.follow,
+            "overstay": lambda due: self.overstaying.look(due.argument),
         }
 
     # --- moves -----------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from bot.domain.lifecycle import ProposalState, PurchaseState, ReservationState
 from bot.domain.market import Market
 from bot.domain.records import Switch
 from bot.policy.configuration import Tier
+from bot.services.committing import good_until
 from bot.services.views import switch_of
 from tests.fakes.aws import CrashError, Mood
 from tests.fakes.clock import NOW
@@ -34,9 +35,14 @@ from tests.services.money.stage import (
     asap,
     block,
     configuration,
+    rate,
 )
 
 S, P = ReservationState, PurchaseState
+RATES = tuple(
+    rate(region=region, ref=f"od:{region}", usd_per_hour=Decimal(price))
+    for region, price in (("us-east-1", 50), ("us-east-2", 50), ("us-west-2", 51))
+)
 PRICE = Decimal("1105.10")
 CEILING = Decimal("6000.00")
 MOST = 8
@@ -95,12 +101,13 @@ class Money(RuleBasedStateMachine):
             assert proposal.id == purchase.proposal_id
             assert proposal.state is ProposalState.APPROVED
             assert proposal.version == tx.reservations.get(purchase.reservation_id).version
-            assert world.clock.now() < proposal.expires_at
+            assert world.clock.now() < self._good_until(tx, proposal)
             assert switch_of(tx, world.configuration) is Switch.ON
             agreed = {row.approver for row in tx.proposals.given(proposal.id)}
             assert len(agreed - {REQ, OTHER, ADMIN}) >= 2
             leg = next(leg for leg in proposal.legs if leg.number == purchase.leg.number)
             assert purchase.fee <= leg.fee
+            assert self._same(leg, purchase.leg)
             offer = next(
                 (row for row in world.aws.market.offerings if row.ref == purchase.offering_ref),
                 None,
@@ -109,6 +116,12 @@ class Money(RuleBasedStateMachine):
             today = [row for row in tx.budget.entries() if row.state != "freed"]
             mine = [row.amount for row in today if row.held_at.date() == world.clock.now().date()]
             assert sum(mine) <= CEILING
+
+    def _good_until(self, tx, proposal):
+        return proposal.expires_at
+
+    def _same(self, leg, bought) -> bool:
+        return bought == leg.model_copy(update={"segments": bought.segments})
 
     def _try(self, act) -> None:
         """A person's or a duty's step: refusals are fine, a crash restarts the process."""
@@ -291,6 +304,61 @@ class Money(RuleBasedStateMachine):
             assert not doubtful or tx.dues.next_at() is not None
 
 
+class MoneyByTheHour(Money):
+    """The same, with launches that may find no capacity, elsewhere too, and be tried again."""
+
+    def _file(self, count: int) -> int:
+        self.world.aws.unreadable = False
+        self.world.switching.set(Switch.ON, by=ADMIN)
+        self.world.aws.market = Market(as_of=NOW, hourly=RATES)
+        self.made = self.world.quoted(asap(instance_count=count)).id
+        return self.made
+
+    def _good_until(self, tx, proposal):
+        return good_until(tx, proposal)
+
+    def _same(self, leg, bought) -> bool:
+        return (leg.kind, leg.account, leg.instance_type, leg.instance_count) == (
+            bought.kind,
+            bought.account,
+            bought.instance_type,
+            bought.instance_count,
+        )
+
+    @precondition(lambda self: self.made < MOST)
+    @rule(full=st.integers(1, 6), begin=st.booleans())
+    def ask_where_there_is_nothing(self, full, begin) -> None:
+        self.world.store.countdown = None
+        reservation_id = self._file(1)
+        self._try(lambda: self._agree(reservation_id))
+        self.world.aws.moods = [Mood.FULL] * full
+        self._try(self.world.work)
+        if begin:
+            self._try(lambda: self.world.retrying.begin(self._newest(reservation_id), by=REQ))
+
+    def _newest(self, reservation_id: int) -> int:
+        with self.world.store.reading() as tx:
+            proposal = tx.proposals.current(reservation_id)
+        return proposal.id if proposal is not None else 0
+
+    @precondition(lambda self: self.made)
+    @rule(data=st.data(), by=st.sampled_from([REQ, REQ, REQ, OTHER]))
+    def try_again(self, data, by) -> None:
+        self._try(lambda: self.world.retrying.begin(data.draw(st.integers(1, MOST)), by=by))
+
+    @rule(hours=st.sampled_from([1, 8, 20]))
+    def sleep(self, hours) -> None:
+        self.world.clock.advance(timedelta(hours=hours))
+        self._try(self.world.work)
+
+    @invariant()
+    def no_launch_follows_doubt(self) -> None:
+        for reservation_id in range(1, self.made + 1):
+            rows = self.world.purchases(reservation_id)
+            called = [row for row in rows if row.submitted_at is not None]
+            assert all(row.state is P.REFUSED for row in called[:-1])
+
+
 class MoneyOnDisk(Money):
     url = "sqlite"
 
@@ -307,6 +375,10 @@ SETTINGS = settings(
 
 def test_no_order_of_events_spends_wrongly():
     run_state_machine_as_test(Money, settings=SETTINGS)
+
+
+def test_no_order_of_events_launches_wrongly():
+    run_state_machine_as_test(MoneyByTheHour, settings=settings(SETTINGS, max_examples=100))
 
 
 def test_no_order_of_events_spends_wrongly_on_disk():
