@@ -1,0 +1,142 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.cli import status_of
+from bot.domain.market import Market
+from bot.settings import EXAMPLE
+
+NOW = ["--now", "2027-03-10T15:00:00Z"]
+MARKET = Path(__file__).resolve().parents[2] / "data/plan/market-example.json"
+
+
+def test_a_text_that_acts_is_0_one_that_asks_3_and_one_that_is_refused_2(capsys) -> None:
+    assert status_of(["parse", "reserve 2 p5.48xlarge for 3 days", *NOW]) == 0
+    assert status_of(["parse", "reserve p5 for 3 days", *NOW]) == 3
+    assert status_of(["parse", "reserve 0 p5.48xlarge for 3 days", *NOW]) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["parse"],
+        ["parse", "help", "--tz", "Moon/Base"],
+        ["parse", "help", "--now", "noon"],
+        ["parse", "help", "--now", "2027-03-10T15:00"],
+        ["parse", "help", "--locale", "xx"],
+        ["nonsense"],
+        ["--nonsense"],
+        ["plan"],
+    ],
+)
+def test_wrong_use_is_64_and_says_why_on_stderr(capsys, arguments) -> None:
+    assert status_of(arguments) == 64
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Error" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_json_is_one_object_on_stdout(capsys) -> None:
+    status_of(["parse", "reserve 2 p5.48xlarge for 3 days", *NOW, "--json"])
+    said = capsys.readouterr()
+    assert json.loads(said.out)["command"] == "reserve"
+    assert said.err == ""
+
+
+def test_a_configuration_that_is_wrong_is_78_with_file_and_line(capsys, tmp_path) -> None:
+    path = tmp_path / "gpubot.yaml"
+    path.write_text(EXAMPLE.replace("needed: 1", "neded: 1"))
+    assert status_of(["config", "check", str(path)]) == 78
+    assert f"{path}:" in capsys.readouterr().err
+    path.write_text(EXAMPLE)
+    assert status_of(["config", "check", str(path)]) == 0
+
+
+def test_the_example_that_is_printed_checks_out(capsys, tmp_path) -> None:
+    status_of(["config", "example"])
+    path = tmp_path / "gpubot.yaml"
+    path.write_text(capsys.readouterr().out)
+    assert status_of(["config", "check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"ok": True, "problems": []}
+
+
+def test_parse_loads_neither_boto3_nor_slack_nor_a_database() -> None:
+    script = (
+        "import sys; from bot.cli import status_of; status_of(['parse', 'help']); "
+        "print([m for m in ('boto3', 'botocore', 'slack_bolt', 'slack_sdk', 'sqlite_utils',"
+        " 'apscheduler', 'yaml') if m in sys.modules])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_same_market_in_any_row_order_gives_the_same_bytes(capsys, tmp_path) -> None:
+    market = Market.model_validate_json(MARKET.read_bytes())
+    turned = market.model_copy(
+        update={"offerings": market.offerings[::-1], "hourly": market.hourly[::-1]}
+    )
+    other = tmp_path / "market.json"
+    other.write_text(turned.model_dump_json())
+    said = []
+    for path in (MARKET, other):
+        text = "reserve 2 p5.48xlarge for 3 days from Mar 15"
+        assert status_of(["plan", text, "--market", str(path), "--json"]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"as_of": 3}', '{"as_of": "2027-03-10"}'])
+def test_a_market_that_cannot_be_read_is_78_with_its_name(capsys, tmp_path, content) -> None:
+    path = tmp_path / "market.json"
+    if content is not None:
+        path.write_text(content)
+    assert status_of(["plan", "2 p5.48xlarge for 3 days", "--market", str(path)]) == 78
+    said = capsys.readouterr()
+    assert str(path) in said.err
+    assert said.out == ""
+
+
+def test_a_verb_that_needs_no_decision_is_refused_with_a_line_that_works(capsys) -> None:
+    assert status_of(["plan", "list all", "--market", str(MARKET), "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["decision"] is None
+    assert answer["problem"]["hint"]
+
+
+def test_the_policy_says_who_must_agree(capsys, tmp_path) -> None:
+    path = tmp_path / "gpubot.yaml"
+    path.write_text(EXAMPLE)
+    arguments = ["policy", "explain", "reserve 2 p5.48xlarge for 3 days from Mar 15"]
+    arguments += ["--as", "U0ANA", "--config", str(path), "--market", str(MARKET), "--json"]
+    assert status_of(arguments) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["total_usd"] == "6877.44"
+    assert "U0BRUNO" in answer["sentences"][0]
+
+
+def test_an_empty_ledger_is_sound_and_says_so(capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("GPUBOT_DATABASE", f"sqlite:///{tmp_path / 'empty.sqlite'}")
+    assert status_of(["ledger"]) == 0
+    assert "Nothing was ever meant" in capsys.readouterr().out
+    assert status_of(["ledger", "verify"]) == 0
+
+
+def test_a_database_that_is_none_is_78(capsys, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "text.sqlite"
+    path.write_text("this is not a database, only some text that is long enough to look at")
+    monkeypatch.setenv("GPUBOT_DATABASE", f"sqlite:///{path}")
+    assert status_of(["ledger"]) == 78
+    assert str(path) in capsys.readouterr().err
+
+
+def test_replaying_what_was_never_decided_is_said_plainly(capsys, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("GPUBOT_DATABASE", f"sqlite:///{tmp_path / 'empty.sqlite'}")
+    assert status_of(["replay", "gpu-7"]) == 2
+    assert "Nothing was decided for gpu-7" in capsys.readouterr().err
+    assert status_of(["replay", "seven"]) == 2
