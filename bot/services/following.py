@@ -94,12 +94,12 @@ class Following:
         return f"looked at {len(before)} of {len(names)} reservations"
 
     def _waiting(self, tx: Transaction, account: str, region: str) -> list[int]:
-        now = utc_text(self.clock.now())
+        now = self.clock.now()
         prefix = _look_name(account, region, "")
         return sorted(
             int(name.removeprefix(prefix).removeprefix("gpu-"))
             for name, at in tx.facts.starting_with(prefix).items()
-            if at <= now
+            if datetime.fromisoformat(at) <= now
         )
 
     def _settle(

@@ -98,3 +98,12 @@ def test_the_end_is_said_once_and_nothing_is_followed_after_it(world) -> None:
     asked = len(world.holdings.asked)
     world.run_until(END + timedelta(days=3))
     assert len(world.holdings.asked) == asked
+
+
+def test_a_look_that_comes_within_its_own_second_is_not_lost(world) -> None:
+    reservation = world.bought(START, END, state="payment-pending")
+    world.holdings.shown[f"cr-{reservation.id}"] = {"state": "scheduled"}
+    world.settle()
+    world.clock.set(world.clock.now() + timedelta(minutes=1, milliseconds=43))
+    world.settle()
+    assert state_of(world, reservation) is ReservationState.SCHEDULED
