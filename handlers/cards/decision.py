@@ -4,11 +4,13 @@ It fits a phone without scrolling: the pick first, at most four others in a line
 everything that is not settled said openly.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
 from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
+from bot.domain.market import Kind
 from bot.domain.records import Switch, gpu_id
 from bot.services.views import CardView
 from handlers import ids
@@ -57,6 +59,21 @@ LACKS = {
     "owner_must_agree": "its owner must agree",
 }
 """Warnings that tell why an option came after another one."""
+
+NEVER_IN_QUESTION = frozenset({"wrong_target", "wrong_type", "kind_disabled", "region_not_allowed"})
+
+RULED_OUT = {
+    "not_guaranteed": "nothing guarantees it at that time",
+    "interruptible": "AWS may take it back at any time",
+    "recently_refused": "AWS refused it within the last hours",
+    "hold_too_long": "it would bill for over a day before its use",
+    "quota": "the account's quota is too small",
+    "over_budget": "over the most you would pay",
+    "over_hourly_cap": "over your hourly cap",
+    "too_few_instances": "too few machines on sale",
+    "price_unknown": "no price is known",
+}
+"""Short words for the commonest reasons; others are said as the decision says them."""
 
 BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
 BOUGHT = frozenset(
@@ -177,18 +194,50 @@ def _rest(decision: Decision, option: Option | None) -> list[Block]:
     blocks: list[Block] = []
     if option is None:
         blocks.append(section("*Nothing fits.* Nothing was bought or held."))
-    others = [other for other in decision.options if other is not option]
-    if option is not None and others:
-        lines = [_other(other, option) for other in others[:MOST_OTHERS]]
-        if len(others) > MOST_OTHERS:
-            lines.append(f"… and {len(others) - MOST_OTHERS} more")
-        blocks.append(section("*Others*\n" + "\n".join(lines)))
+    lines = [] if option is None else _others(decision, option)
+    if lines:
+        blocks.append(section("*Other ways*\n" + "\n".join(lines)))
     if decision.not_read:
         blocks.append(context(_not_read(decision)))
     if decision.advice:
         lines = [f"• {shown(note.text)}" for note in decision.advice[:MOST_ADVICE]]
         blocks.append(section("\n".join(lines)))
     return blocks
+
+
+def _others(decision: Decision, pick: Option) -> list[str]:
+    """Return the best of every other kind with why it lost, then more of the pick's own kind."""
+    rivals = [other for other in decision.options if other is not pick]
+    best = {other.kind: other for other in reversed(rivals) if other.kind != pick.kind}
+    shown_first = [other for other in rivals if best.get(other.kind) is other]
+    ruled_out = [
+        kind
+        for kind in dict.fromkeys(row.kind for row in decision.rejected)
+        if kind != pick.kind and kind not in best
+    ]
+    lines = [_other(other, pick) for other in shown_first]
+    lines += [line for kind in ruled_out if (line := _ruled_out(decision, kind))]
+    rest = [other for other in rivals if other not in shown_first]
+    room = max(0, MOST_OTHERS - len(lines))
+    lines = lines[:MOST_OTHERS] + [_other(other, pick) for other in rest[:room]]
+    more = len(rest) - room
+    return [*lines, f"… and {more} more"] if more > 0 else lines
+
+
+def _ruled_out(decision: Decision, kind: Kind) -> str | None:
+    """Return why a whole kind is out: its commonest reason; None when it was never in question."""
+    reasons = Counter(
+        row.reason.code
+        for row in decision.rejected
+        if row.kind is kind and row.reason.code not in NEVER_IN_QUESTION
+    )
+    if not reasons:
+        return None
+    [(code_said, _)] = reasons.most_common(1)
+    why = RULED_OUT.get(code_said) or next(
+        row.reason.text for row in decision.rejected if row.reason.code == code_said
+    )
+    return f"✕ {shown(wording.KINDS[kind])} — {shown(why)}"
 
 
 def _other(other: Option, pick: Option) -> str:

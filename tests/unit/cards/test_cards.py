@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.decision import Certainty, Note
+from bot.domain.decision import Certainty, Note, Rejected
 from bot.domain.lifecycle import ProposalState
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
@@ -394,3 +394,32 @@ def test_the_month_of_a_card_is_seen_in_its_own_time():
     assert f"Prices as of <!date^{int((NOW - timedelta(hours=1)).timestamp())}" in words(
         decision_card(late)
     )
+
+
+def test_every_other_way_is_named_with_why_it_is_out_even_when_none_of_it_is_an_option():
+    pick = option()
+    on_demand = Rejected(
+        kind=Kind.ON_DEMAND,
+        refs=("od/research/us-east-1/p5.48xlarge",),
+        region="us-east-1",
+        instance_type="p5.48xlarge",
+        reason=Note(code="not_guaranteed", text="long words"),
+    )
+    plan = on_demand.model_copy(
+        update={
+            "kind": Kind.TRAINING_PLAN,
+            "reason": Note(code="wrong_target", text="made for another target"),
+        }
+    )
+    said = words(decision_card(card(decision=decision(pick, rejected=(on_demand, plan)))))
+    assert "On-Demand — nothing guarantees it at that time" in said
+    assert "training plan" not in said
+
+
+def test_the_best_of_another_kind_stands_before_more_of_the_same_kind():
+    pick = option()
+    same = [option(n, total_usd=Decimal(7000 + n)) for n in range(2, 7)]
+    other = option(7, kind=Kind.ODCR, total_usd=Decimal(9000))
+    said = words(decision_card(card(decision=decision(pick, *same, other))))
+    assert said.index("7. $9,000.00") < said.index("2. $7,002.00")
+    assert "and 2 more" in said
