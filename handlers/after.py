@@ -6,21 +6,43 @@ may do it, and whether it still can be done, is the service's business.
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from bot.domain.errors import UserError
+from bot.domain.request import Parsed
 from bot.domain.saying import Sentence
 from bot.services.afterwards import Afterwards
 from handlers import ids
+from handlers.desk import Desk
+from handlers.ids import ButtonValue
 from handlers.rendering import mrkdwn, plain, section
 from handlers.reply import Message, Reply
 
-if TYPE_CHECKING:
-    from handlers.actions import Pressed
-    from handlers.commands import Said
-    from handlers.desk import Desk
-
 OLD = "That button is from an older version of me."
+
+
+class Said(Protocol):
+    """A line, as far as it matters here."""
+
+    @property
+    def parsed(self) -> Parsed:
+        """What it means."""
+
+    @property
+    def user(self) -> str:
+        """Who said it."""
+
+
+class Pressed(Protocol):
+    """A press, as far as it matters here."""
+
+    @property
+    def value(self) -> ButtonValue:
+        """What the button carried."""
+
+    @property
+    def user(self) -> str:
+        """Who pressed."""
 
 
 def told(sentences: tuple[Sentence, ...]) -> Reply:
@@ -30,61 +52,61 @@ def told(sentences: tuple[Sentence, ...]) -> Reply:
     return Reply(messages=(Message(text, blocks),))
 
 
-def _after(desk: "Desk") -> Afterwards:
+def _after(desk: Desk) -> Afterwards:
     if desk.after is None:
         raise UserError("That does nothing yet.", hint="list")
     return desk.after
 
 
-def _extend(said: "Said", desk: "Desk") -> Reply:
+def _extend(said: Said, desk: Desk) -> Reply:
     hours = _figure(str(said.parsed.arguments.get("duration_hours") or ""))
     return told(_after(desk).extend(_number(said), hours=hours, by=said.user))
 
 
-def _release(said: "Said", desk: "Desk") -> Reply:
+def _release(said: Said, desk: Desk) -> Reply:
     return told(_after(desk).release(_number(said), by=said.user))
 
 
-def _handover(said: "Said", desk: "Desk") -> Reply:
+def _handover(said: Said, desk: Desk) -> Reply:
     to = str(said.parsed.arguments.get("person") or "")
     return told(_after(desk).hand(_number(said), to=to, by=said.user))
 
 
-def _press_extend(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_extend(pressed: Pressed, desk: Desk) -> Reply:
     number, hours = carried(pressed, default="24")
     return told(_after(desk).extend(number, hours=_figure(hours), by=pressed.user))
 
 
-def _press_permit(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_permit(pressed: Pressed, desk: Desk) -> Reply:
     number, amount = carried(pressed)
     return told(_after(desk).permit(number, up_to_usd=_figure(amount), by=pressed.user))
 
 
-def _press_release(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_release(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).release(carried(pressed)[0], by=pressed.user))
 
 
-def _press_take(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_take(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).take(carried(pressed)[0], by=pressed.user))
 
 
-def _press_accept(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_accept(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).accept(carried(pressed)[0], by=pressed.user))
 
 
-def _press_decline(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_decline(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).decline(carried(pressed)[0], by=pressed.user))
 
 
-def _press_keep(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_keep(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).keep(carried(pressed)[0], by=pressed.user))
 
 
-def _press_nothing(pressed: "Pressed", desk: "Desk") -> Reply:
+def _press_nothing(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).let_end(carried(pressed)[0], by=pressed.user))
 
 
-def carried(pressed: "Pressed", *, default: str = "") -> tuple[int, str]:
+def carried(pressed: Pressed, *, default: str = "") -> tuple[int, str]:
     """Return the reservation's number and the second figure that a button carries.
 
     Raises UserError when it carries no number.
@@ -97,7 +119,7 @@ def carried(pressed: "Pressed", *, default: str = "") -> tuple[int, str]:
     return int(number), figure or default
 
 
-def _number(said: "Said") -> int:
+def _number(said: Said) -> int:
     digits = (said.parsed.id or "").removeprefix("gpu-")
     if not digits.isdecimal():
         raise UserError("Please say which one, by its number.", hint="list")
@@ -111,13 +133,13 @@ def _figure(text: str) -> Decimal:
         raise UserError(OLD, hint="list") from error
 
 
-VERBS: dict[str, Callable[["Said", "Desk"], Reply]] = {
+VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
     "extend": _extend,
     "release": _release,
     "handover": _handover,
 }
 
-BUTTONS: dict[str, Callable[["Pressed", "Desk"], Reply]] = {
+BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.EXTEND: _press_extend,
     ids.PERMIT: _press_permit,
     ids.RELEASE: _press_release,

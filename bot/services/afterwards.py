@@ -53,8 +53,8 @@ class Afterwards:
         return (
             (
                 (
-                    f"Extensions of {gpu_id(reservation_id)} up to ${dollars(permission.up_to)} in all"
-                    " are bought without asking from now on. The one that waits still needs its"
+                    f"Extensions of {gpu_id(reservation_id)} up to ${dollars(permission.up_to)} in"
+                    " all are bought without asking from now on. The one that waits still needs its"
                     " approval."
                 ),
             ),
