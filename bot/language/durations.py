@@ -5,6 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
+from bot.language.quantities import number_at
 from bot.language.refusals import RefusalError
 from bot.language.scene import Found, Part, Scene
 from bot.language.words import LEXICON
@@ -14,6 +15,10 @@ LONGEST_HOURS = Decimal(24 * 731)
 _RUN = re.compile(r"(-?\d+(?:[.,]\d+)?)([a-z]+)")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
+_MONTHS = re.compile(r"^[^H]*\dM$")
+"""A capital M says months, but not in 2H30M."""
+_MOST_AMOUNTS = 5
+"""Weeks, days, hours, minutes; each written once."""
 _MOST_DIGITS = 7
 _MOST_FRACTION = 2
 
@@ -27,11 +32,15 @@ class Amount(NamedTuple):
 
 
 class Length(NamedTuple):
-    """A run of amounts: total hours, whether any part is finer than a day, and its end."""
+    """A run of amounts: total hours, whether any part is finer than a day, and its end.
+
+    `apart` are the amounts in hours when they may be several lengths: 3 days 72h.
+    """
 
     hours: Decimal
     fine: bool
     end: int
+    apart: tuple[Decimal, ...] = ()
 
 
 def _unit(word: str) -> str | None:
@@ -65,8 +74,11 @@ def amounts_at(scene: Scene, at: int) -> tuple[int, list[Amount]] | None:
             unit = tokens.phrase("unit", at + 1)
             if unit is None or tokens.apart(at + 1):
                 return None
-            return unit[0], [Amount(key, str(unit[1]), tokens.said(at, unit[0]))]
+            name = "refused" if tokens.items[at + 1].text == "M" else str(unit[1])
+            return unit[0], [Amount(key, name, tokens.said(at, unit[0]))]
         joined = None if _CLOCK.fullmatch(key) else _joined(key)
+        if joined and _MONTHS.search(tokens.items[at].text):
+            joined[-1] = joined[-1]._replace(unit="refused")
         return (at + 1, joined) if joined else None
     word = tokens.phrase("number", at) or tokens.phrase("one", at)
     unit = tokens.phrase("unit", word[0]) if word else None
@@ -75,8 +87,8 @@ def amounts_at(scene: Scene, at: int) -> tuple[int, list[Amount]] | None:
     return None
 
 
-def length_at(scene: Scene, at: int) -> Length | None:
-    """Return the longest run of adjacent amounts in falling units.
+def length_at(scene: Scene, at: int, *, words: int = _MOST_AMOUNTS) -> Length | None:
+    """Return the longest run of adjacent amounts in falling units, of so many words at most.
 
     Raises:
         RefusalError: months, zero, negatives, a comma fraction in English.
@@ -85,14 +97,14 @@ def length_at(scene: Scene, at: int) -> Length | None:
     if found is None:
         return None
     end, amounts = found
-    while True:
-        if scene.tokens.apart(end):
-            break
+    said = [amounts]
+    while len(said) < words and not scene.tokens.apart(end):
         more = amounts_at(scene, end)
         if more is None or _size(more[1][0]) >= _size(amounts[-1]):
             break
         end = more[0]
         amounts = [*amounts, *more[1]]
+        said.append(more[1])
     span = (at, end)
     if any(_size(b) >= _size(a) for a, b in pairwise(amounts)):
         raise RefusalError("duration_form", tokens=span, said=scene.tokens.said(*span)[:40])
@@ -101,7 +113,13 @@ def length_at(scene: Scene, at: int) -> Length | None:
     if hours > LONGEST_HOURS:
         raise RefusalError("duration_long", tokens=span, mend=("2 weeks",))
     fine = any(amount.unit in {"1", "minute"} for amount in amounts)
-    return Length(hours, fine, end)
+    apart = tuple(
+        sum((_minutes(scene, amount, span) for amount in word), Decimal(0)) / 60 for word in said
+    )
+    doubtful = any(
+        hours >= _size(before[-1]) for before, hours in zip(said[:-1], apart[1:], strict=True)
+    )
+    return Length(hours, fine, end, apart if doubtful else ())
 
 
 def _size(amount: Amount) -> Decimal:
@@ -131,21 +149,22 @@ def duration(scene: Scene, at: int) -> Found | None:
         RefusalError: minutes alone, under an hour, a number without a unit after "for".
     """
     tokens = scene.tokens
-    lasting = tokens.phrase("lasting", at)
+    lasting = None if tokens.phrase("strict", at) else tokens.phrase("lasting", at)
     begin = lasting[0] if lasting else at
     strict = tokens.phrase("strict", begin)
     begin = strict[0] if strict else begin
     length = length_at(scene, begin)
     if length is None:
         if lasting:
-            _refuse_unitless(scene, at, begin)
+            refuse_unitless(scene, at, begin)
+            _refuse_clock(scene, begin)
         return None
     end = length.end
     span = (at, end)
     said = tokens.said(begin, end)
     if length.hours < 1 or _only_minutes(scene, begin):
         raise RefusalError("duration_minutes", tokens=(begin, end), mend=("1h",), said=said)
-    parts = [Part("duration", (length.hours,), *span)]
+    parts = [Part("duration", (length.hours, *length.apart), *span)]
     late = None if strict else tokens.phrase("strict", end)
     if late and not number_follows(scene, late[0]):
         end = late[0]
@@ -165,11 +184,18 @@ def number_follows(scene: Scene, at: int) -> bool:
     return bool(key) and (key[0].isdigit() or amounts_at(scene, at) is not None)
 
 
-def _refuse_unitless(scene: Scene, at: int, number: int) -> None:
+def _refuse_clock(scene: Scene, at: int) -> None:
+    """Refuse `for 2h30`, which is how a time of day is written."""
+    key = scene.tokens.key(at)
+    if _CLOCK.fullmatch(key):
+        raise RefusalError("duration_form", tokens=(at, at + 1), mend=(f"{key}m",), said=key)
+
+
+def refuse_unitless(scene: Scene, at: int, number: int) -> None:
     """Refuse `for 3`: three what? Leaves everything that is not a bare number alone."""
     tokens = scene.tokens
-    key = tokens.key(number)
-    if key and _NUMBER.fullmatch(key):
+    key = number_at(tokens, number)
+    if key:
         ends = number + 1 >= tokens.count or tokens.apart(number + 1)
         following = tokens.phrase("start", number + 1) or tokens.phrase("cap", number + 1)
         if ends or (following and not tokens.key(following[0])[:1].isdigit()):

@@ -22,7 +22,7 @@ def keyed(scene: Scene, at: int) -> Found | None:
         raise RefusalError(
             "key_value", tokens=(at, end), said=tokens.said(at, end)[:60], key=item.key
         )
-    return found
+    return found[0], tuple(part._replace(start=at) for part in found[1])
 
 
 def _type(scene: Scene, at: int) -> Found | None:

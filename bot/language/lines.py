@@ -1,12 +1,12 @@
 """The canonical line: the command that parses to the same request, in every locale."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 
 from bot.domain.request import Request, Target
 from bot.domain.values import plain_text, utc_text
-from bot.language.calendars import instants
+from bot.language.calendars import day_end, instants
 from bot.language.echoes import is_local_day
 from bot.language.normalise import normalise
 from bot.language.refusals import RefusalError
@@ -100,8 +100,14 @@ def _times(request: Request, zone: tzinfo) -> list[str]:
     elif request.strict:
         said.append("strict=yes")
     if request.latest_end is not None:
-        said.append(f"by {moment(request.latest_end, zone)}")
+        said.append(f"by {_end(request.latest_end, zone)}")
     return said
+
+
+def _end(instant: datetime, zone: tzinfo) -> str:
+    """Return a deadline: the day that ends there, or the instant."""
+    day = instant.astimezone(zone).date() - timedelta(days=1)
+    return day.isoformat() if day_end(day, zone) == instant else moment(instant, zone)
 
 
 def moment(instant: datetime, zone: tzinfo) -> str:

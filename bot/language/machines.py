@@ -45,12 +45,13 @@ def thing_at(scene: Scene, at: int, word: str | None = None) -> Thing | None:
     if not first:
         return None
     if named := _named(scene, first, (at, at + 1)):
-        return named
+        return named._replace(end=tokens.after("machine", at + 1))
     for size in range(_MOST_WORDS, 0, -1):
         if at + size <= tokens.count:
             name = squash("".join([first, *tokens.keys[at + 1 : at + size]]))
-            readings = scene.names.accelerators.get(name)
-            if readings and (size == 1 or any(" " in str(found) for found in readings)):
+            readings = scene.names.accelerators.get(name, ())
+            spaced = name.endswith("gb") or any(" " in str(found) for found in readings)
+            if readings and (size == 1 or spaced):
                 end = tokens.after("gpu", at + size)
                 return Thing("accelerator", readings, end)
     return None
@@ -109,7 +110,7 @@ def _parts(thing: Thing, start: int, end: int) -> tuple[Part, ...]:
 def _counted(scene: Scene, start: int, digits: str, at: int, rest: str) -> Found | None:
     """Recognise what a number at `start` counts, from token `at` on (or joined to it)."""
     tokens = scene.tokens
-    counter, noun = "count", at
+    counter, noun = "count", at if rest else tokens.after("of", at)
     if not rest:
         if machine := tokens.phrase("machine", at):
             counter, noun = "machines", tokens.after("of", machine[0])
@@ -120,17 +121,14 @@ def _counted(scene: Scene, start: int, digits: str, at: int, rest: str) -> Found
         if rest == "" and at == start + 1 and tokens.key(start).endswith("x"):
             whole(digits, (start, at))
         return None
-    span = (start, at)
     if thing is None:
         bare = tokens.phrase("machine", at) or tokens.phrase("gpu", at)
         end = bare[0] if bare else at
-        return one(counter, whole(digits, span), start, end)
+        return one(counter, whole(digits, (start, at)), start, end)
     if thing.kind == "accelerator" and counter == "count":
         counter = "gpus"
-    return thing.end, (
-        Part(counter, (whole(digits, span),), start, at),
-        *_parts(thing, start, thing.end),
-    )
+    number = whole(digits, (start, at), joined_to=rest)
+    return thing.end, (Part(counter, (number,), start, noun), *_parts(thing, start, thing.end))
 
 
 def _at_least(scene: Scene, at: int) -> Found | None:

@@ -8,6 +8,7 @@ from bot.language.calendars import day_end, day_start, instants
 from bot.language.clocks import Clock, clock_at
 from bot.language.days import Day, day_at
 from bot.language.durations import length_at
+from bot.language.refusals import RefusalError
 from bot.language.scene import Scene
 from bot.language.zones import Zone, sure, zone_at
 
@@ -70,7 +71,12 @@ def _after_day(scene: Scene, at: int, day: Day) -> tuple[int, Moment]:
     if day.clock:
         written = _written_clock(day.clock)
         if written is None:
-            return at, Moment(day)
+            raise RefusalError(
+                "no_such_time",
+                tokens=(at - 1, at),
+                mend=(day.dates[0].isoformat(),),
+                said=day.clock.upper(),
+            )
         if written.zone is None and (zone := zone_at(scene, at, after_time=True)):
             return zone[0], Moment(day, written, zone[1])
         return at, Moment(day, written, written.zone)
@@ -91,7 +97,7 @@ def _written_clock(text: str) -> Clock | None:
     if cut < len(text) and zone is None:
         return None
     try:
-        read = time.fromisoformat(text[:cut])
+        read = time.fromisoformat(text[:cut].zfill(5) if text[1:2] == ":" else text[:cut])
     except ValueError:
         return None
     seconds = read.hour * 3600 + read.minute * 60 + read.second + read.microsecond / 1_000_000
@@ -102,10 +108,12 @@ def relative_at(scene: Scene, at: int) -> tuple[int, Moment] | None:
     """Return `in 5 minutes` as an instant and `in 3 days` as that day."""
     begin = scene.tokens.phrase("in", at)
     length = length_at(scene, begin[0]) if begin else None
-    if length is None:
+    if begin is None or length is None:
         return None
+    if length.apart:
+        length = length_at(scene, begin[0], words=1) or length
     away = timedelta(minutes=float(length.hours * 60))
-    if length.fine:
+    if length.fine or away % timedelta(days=1):
         return length.end, Moment(instant=scene.now + away)
     return length.end, Moment(Day((scene.today + away,)))
 

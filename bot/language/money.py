@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-from bot.language.quantities import means_something
+from bot.language.quantities import MOST_MACHINES, means_something
 from bot.language.refusals import RefusalError
 from bot.language.scene import Found, Part, Scene
 
@@ -166,9 +166,15 @@ def _written(scene: Scene, at: int, *, led: bool, sure: bool) -> _Written | None
     hourly = bool(form["hour"])
     if not hourly and (hour := tokens.phrase("per_hour", end)) and not tokens.apart(end):
         hourly, end = True, hour[0]
-    if not dollars and not thousand and not hourly and means_something(scene, end):
+    bare = not dollars and not thousand and not hourly
+    if bare and means_something(scene, end) and not (sure and _no_count(form["number"])):
         return None
     return _Written(form["number"], end, dollars, thousand, hourly)
+
+
+def _no_count(digits: str) -> bool:
+    """Return whether a number cannot count machines: 15,000 p5.48xlarge."""
+    return not digits.isdigit() or len(digits) > len(str(MOST_MACHINES))
 
 
 def _means_time(key: str) -> bool:

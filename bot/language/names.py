@@ -89,8 +89,7 @@ def _regions(catalog: Catalog) -> dict[str, tuple[str, ...]]:
         spoken = {outer, inner, f"{outer} {inner}", region.name}
         if inner.startswith("N. "):
             spoken |= {inner[3:], f"North {inner[3:]}", inner.replace(".", "")}
-        for name in spoken:
-            words = " ".join(re.findall(r"[a-z.]+", fold(name)))
+        for words in {" ".join(re.findall(r"[a-z.]+", fold(name))) for name in spoken}:
             found.setdefault(words, []).append(region.code)
     for region in catalog.regions.values():
         outer = fold(region.name.partition(" (")[0])

@@ -105,7 +105,9 @@ def normalise(original: str) -> Normal:
         kind = found.lastgroup if found["label"] is None else _kind(found)
         if kind == "link":
             inside = found.span("label") if found["label"] else found.span("link")
+            first = len(places)
             _plain(original, *inside, letters, places)
+            places[first : first + 1] = [found.start()]
         else:
             letters.append(chr(_FIRST_PRIVATE + len(markup)))
             places.append(found.start())

@@ -27,6 +27,14 @@ _ORDER = {
 }
 
 
+_LEADERS = (
+    "start at after by before until between to in lasting strict number one cap because purpose "
+    "region_in channel_in month weekday next today vague use_lead"
+)
+_LEADS = frozenset(_LEADERS.split())
+"""Roles of words that lead a part; such a first word is no slip of a verb."""
+
+
 class _Reader:
     """Reads texts for one person at one time; each text once."""
 
@@ -137,10 +145,11 @@ class _Reader:
 
 
 def _is_word(scene: Scene, at: int) -> bool:
+    """Return whether a word could be meant as a verb: it leads no part, and is no number or key."""
     item = scene.tokens.items[at]
-    begins_a_part = bool(scene.tokens.starts[at])
-    begins_a_part = begins_a_part or item.text[:1].isdigit()
-    return not (begins_a_part or item.text.startswith("-") or "=" in item.text)
+    leads_a_part = not _LEADS.isdisjoint(scene.tokens.starts[at])
+    leads_a_part = leads_a_part or item.text[:1].isdigit()
+    return not (leads_a_part or item.text.startswith("-") or "=" in item.text)
 
 
 def _sorted(settling: Settling) -> tuple[Question, ...]:
@@ -208,8 +217,8 @@ def parse(
 
 def _hint(reader: _Reader, refusal: RefusalError) -> str:
     """Return the first proposed line that parses, else an example that always does."""
-    for line in refusal.lines:
-        if not line.strip():
+    for line in (proposed.strip() for proposed in refusal.lines):
+        if not line:
             continue
         try:
             reader.read(line)

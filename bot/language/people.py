@@ -1,11 +1,16 @@
 """Who for and where to: owners, channels, and the reason that a text ends with."""
 
+import re
+
 from bot.language.normalise import without_encoding
 from bot.language.refusals import RefusalError
 from bot.language.scene import Found, Part, Scene, one
 from bot.language.tokens import Kind
 
 LONGEST_REASON = 500
+_USER = re.compile(r"[UW][A-Z0-9]{2,}")
+_CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")
+"""Slack's own ids; after a key they may stand bare."""
 
 
 def owner(scene: Scene, at: int, *, keyed: bool = False) -> Found | None:
@@ -16,7 +21,7 @@ def owner(scene: Scene, at: int, *, keyed: bool = False) -> Found | None:
     if (lead is None and not keyed) or who >= tokens.count:
         return None
     item = tokens.items[who]
-    if item.kind is Kind.USER:
+    if item.kind is Kind.USER or (keyed and _USER.fullmatch(item.text)):
         return one("owner", item.text, at, who + 1)
     if item.kind is Kind.GROUP:
         return who + 1, (Part("owner", (), at, who + 1, unsure=True),)
@@ -31,7 +36,9 @@ def channel(scene: Scene, at: int, *, keyed: bool = False) -> Found | None:
     if (lead is None and not keyed) or where >= tokens.count:
         return None
     item = tokens.items[where]
-    return one("channel", item.text, at, where + 1) if item.kind is Kind.CHANNEL else None
+    if item.kind is Kind.CHANNEL or (keyed and _CHANNEL.fullmatch(item.text)):
+        return one("channel", item.text, at, where + 1)
+    return None
 
 
 def reason(scene: Scene, at: int, *, keyed: bool = False) -> Found | None:
@@ -69,11 +76,18 @@ def purpose(scene: Scene, at: int, holds_part: bool) -> Found | None:  # noqa: F
         return None
     end = tokens.count
     for last in range(lead[0] + 1, tokens.count):
-        if tokens.apart(last) and tokens.after("noise", last) == tokens.count:
+        if _only(scene, "noise" if tokens.apart(last) else "courtesy", last):
             end = last
             break
     said = tokens.said(lead[0], end)
     return one("reason", reason_text(said, (at, tokens.count)), at, tokens.count)
+
+
+def _only(scene: Scene, role: str, at: int) -> bool:
+    """Return whether words of this role are all that follows."""
+    while found := scene.tokens.phrase(role, at):
+        at = found[0]
+    return at == scene.tokens.count
 
 
 def reason_text(raw: str, span: tuple[int, int]) -> str:

@@ -25,7 +25,8 @@ def region_at(scene: Scene, at: int) -> tuple[int, tuple[str, ...]] | None:
     if first not in scene.names.region_words and not _CODE.fullmatch(first):
         return None
     for size in range(min(_MOST_WORDS, tokens.count - at), 0, -1):
-        codes = regions.get(" ".join(tokens.keys[at : at + size]))
+        words = " ".join(tokens.keys[at : at + size])
+        codes = regions.get(words.replace("(", "").replace(")", "") if "(" in words else words)
         if codes:
             return at + size, codes
     if _CODE.fullmatch(first) and not tokens.phrase("target", at):

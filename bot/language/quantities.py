@@ -25,19 +25,20 @@ def number_at(tokens: Tokens, at: int) -> str | None:
     return str(found[1]) if found else None
 
 
-def whole(text: str, span: tuple[int, int], code: str = "count") -> int:
-    """Return a count of at least one.
+def whole(text: str, span: tuple[int, int], *, joined_to: str = "") -> int:
+    """Return a count of at least one; `joined_to` is the word it is written to (16xH100).
 
     Raises:
         RefusalError: zero, negative, a fraction, or longer than any count is.
     """
+    mend = (f"1x{joined_to}",) if joined_to else ("1", "x1")
     if not text.isdigit():
-        raise RefusalError(f"{code}_whole", tokens=span, mend=("1", "x1"), said=text[:20])
+        raise RefusalError("count_whole", tokens=span, mend=mend, said=text[:20])
     if len(text) > _LONGEST:
-        raise RefusalError("too_many", tokens=span, mend=("1", "x1"), limit=MOST_MACHINES)
+        raise RefusalError("too_many", tokens=span, mend=mend, limit=MOST_MACHINES)
     number = int(text)
     if number < 1:
-        raise RefusalError(f"{code}_zero", tokens=span, mend=("1", "x1"))
+        raise RefusalError("count_zero", tokens=span, mend=mend)
     return number
 
 

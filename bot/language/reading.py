@@ -125,12 +125,19 @@ def leftover_refusal(scene: Scene, leftover: tuple[tuple[int, int], ...]) -> Ref
         return slip
     first = leftover[0]
     said = ", ".join(tokens.said(*span) for span in leftover)
-    lines = [_without(scene, leftover)]
-    rest = tokens.said(first[0] + 1, tokens.count).replace('"', "'")
-    if tokens.phrase("purpose", first[0]) and rest[:1].isalpha():
-        lines.insert(0, f'{tokens.said(0, first[0])} because "{rest}"')
-    lines.insert(0, tokens.normal.original.rstrip(" .!?:"))
+    lines = [tokens.normal.original.rstrip(" .!?:")]
+    before, rest = tokens.said(0, first[0]), tokens.said(first[0] + 1, tokens.count)
+    lead = tokens.phrase("purpose", first[0]) or tokens.phrase("because", first[0])
+    if lead and rest[:1].isalpha():
+        lines.append(f"{before} because {_in_quotes(rest)}")
+    lines.append(f"{before} {_in_quotes(tokens.said(first[0], tokens.count))}")
+    lines.append(_without(scene, leftover))
     return RefusalError("leftover", tokens=first, mend=(), said=_short(said), lines=tuple(lines))
+
+
+def _in_quotes(text: str) -> str:
+    plain = text.replace('"', "'")
+    return f'"{plain}"'
 
 
 def _without(scene: Scene, spans_: tuple[tuple[int, int], ...]) -> str:
@@ -152,16 +159,16 @@ def _slip(scene: Scene, span: tuple[int, int]) -> RefusalError | None:
         plain = rest.removeprefix("ml.")
         typed = "." in plain and any(part in plain for part in ("l", "x", "m"))
         near = get_close_matches(plain, names.types, 1, 0.6 if typed else 0.8) if plain else []
-        if not near and len(plain) > 2 and any(letter.isdigit() for letter in plain):  # noqa: PLR2004 - H1
+        if not near and len(plain) > 2 and not plain.isdigit() and not plain.isalpha():  # noqa: PLR2004 - H1
             near = [
                 names.accelerators[key][0]
                 for key in get_close_matches(plain, names.accelerators, 1, 0.75)
             ]
         if near and tokens.items[at].kind is Kind.WORD:
             mended = f"{count}x {near[0]}" if count else near[0]
-            return RefusalError(
-                "type_slip", tokens=(at, at + 1), mend=(mended,), said=_short(word), near=near[0]
-            )
+            span = (at, at + 1)
+            said = _short(tokens.said(*span))
+            return RefusalError("type_slip", tokens=span, mend=(mended,), said=said, near=near[0])
     return None
 
 

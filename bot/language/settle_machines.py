@@ -99,7 +99,9 @@ def _sold_as_blocks(names: Names) -> list[str]:
     return [
         kind.name
         for kind in names.catalog.types.values()
-        if kind.capacity_blocks and not is_ultraserver(kind.name)
+        if kind.capacity_blocks
+        and not is_ultraserver(kind.name)
+        and not names.ultraservers_of(kind.name)
     ]
 
 
@@ -237,7 +239,7 @@ def _holding(settling: Settling, kind: InstanceType, gpus: int) -> int:
     """Return how many machines hold so many GPUs."""
     if kind.accelerators < 1:
         raise RefusalError(
-            "fraction_type", tokens=settling.span("gpus"), mend=(str(gpus), "1"), type=kind.name
+            "fraction_type", tokens=settling.span("gpus"), mend=(str(gpus), "1", ""), type=kind.name
         )
     if is_ultraserver(kind.name) and gpus % kind.accelerators:
         raise _no_whole_of(settling, kind)
@@ -252,7 +254,7 @@ def _no_whole_of(settling: Settling, kind: InstanceType) -> RefusalError:
             f" = {int(kind.accelerators)} GPUs"
         )
     span = settling.span("gpus", "machines")
-    mend = (f"{int(kind.accelerators)} gpus", "1")
+    mend = (f"{int(kind.accelerators)} gpus", "1", "")
     return RefusalError("ultraserver_size", tokens=span, mend=mend, sizes=sizes)
 
 

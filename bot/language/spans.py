@@ -5,6 +5,7 @@ from typing import NamedTuple
 from bot.language.days import day_of_month
 from bot.language.moments import Moment, moment_at, relative_at
 from bot.language.scene import Found, Scene, one
+from bot.language.words import Meaning
 from bot.language.zones import zone_at
 
 
@@ -26,14 +27,16 @@ def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return f
     if bound := tokens.phrase("guaranteed", at):
         return one("guaranteed", value=True, start=at, end=bound[0])
     if relative := relative_at(scene, at):
-        return one("start", relative[1], at, relative[0])
+        later = tokens.phrase("later", relative[0])
+        field, end = ("after", later[0]) if later else ("start", relative[0])
+        return one(field, relative[1], at, end)
     if between := _between(scene, at):
         return between
     if tokens.phrase("vague", at):
         return _start(scene, at)
     for field in ("after", "before", "by", "until"):
         if lead := tokens.phrase(field, at):
-            moment = moment_at(scene, lead[0], led=field != "by" or scene.language == "en")
+            moment = moment_at(scene, lead[0], led=field != "until" or scene.language == "en")
             if moment:
                 return one(field, moment[1], at, moment[0])
     return _start(scene, at)
@@ -66,14 +69,25 @@ def _start(scene: Scene, at: int) -> Found | None:
     end, moment = found
     if later := tokens.phrase("later", end):
         return one("after", moment, at, later[0])
-    if to := tokens.phrase("to", end):
-        second = moment_at(scene, to[0], led=led and _names_day(scene, moment))
+    if (to := tokens.phrase("to", end)) and not _is_deadline(scene, lead, end):
+        timed = tokens.phrase("at", end) is not None
+        second = moment_at(scene, to[0], led=timed or (led and _names_day(scene, moment)))
         if second:
             span = _joined(scene, moment, second[1], inside=False)
             return one("span", span, at, second[0])
     if moment.day is None:
         return one("clock", moment, at, end)
     return one("start", moment, at, end)
+
+
+def _is_deadline(scene: Scene, lead: tuple[int, Meaning] | None, at: int) -> bool:
+    """Return whether `até` or `hasta` here says a deadline of its own, not the end of a range.
+
+    Without a duration the two become a range all the same.
+    """
+    tokens = scene.tokens
+    ranged = lead is not None and lead[1] == "from" and not tokens.apart(at)
+    return tokens.phrase("until", at) is not None and not ranged
 
 
 def _at_day(scene: Scene, at: int) -> tuple[int, Moment] | None:

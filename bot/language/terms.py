@@ -8,7 +8,7 @@ from bot.language.scene import Found, Part, Scene, one
 
 _PERCENT = re.compile(r"(-?\d+(?:[.,]\d+)?)%?")
 _SHARE = re.compile(r"0?\.\d+")
-_HOURS = re.compile(r"(\d+(?:[.,]\d+)?)(h|hs|hrs?|hours?|horas?)?")
+_HOURS = re.compile(r"(\d+(?:[.,]\d+)?)(h|hs|hrs?|hours?|horas?)?(/day|/d|/dia)?")
 _PLACES = Decimal("0.0001")
 """A share is printed with four decimals, so it is held with four."""
 _DAY_HOURS = 24
@@ -87,7 +87,8 @@ def _daily(scene: Scene, at: int) -> Found | None:
     tokens = scene.tokens
     running = tokens.phrase("running", at)
     begin = running[0] if running else at
-    key = tokens.key(begin)
+    word = tokens.phrase("number", begin) if running else None
+    key = str(word[1]) if word else tokens.key(begin)
     hours = _HOURS.fullmatch(key) if key and key[0].isdigit() else None
     if hours is None:
         return None
@@ -98,10 +99,10 @@ def _daily(scene: Scene, at: int) -> Found | None:
             return None
         end = unit[0]
     per_day = tokens.phrase("per_day", end)
-    if per_day is None:
+    if per_day is None and hours[3] is None:
         return None
+    end = per_day[0] if per_day else end
     value = Decimal(hours[1].replace(",", ".")) / _DAY_HOURS
     if not 0 < value <= 1:
-        said = tokens.said(begin, per_day[0])
-        raise RefusalError("use_range", tokens=(at, per_day[0]), said=said)
-    return one("utilization", value.quantize(_PLACES), at, per_day[0])
+        raise RefusalError("use_range", tokens=(at, end), said=tokens.said(begin, end))
+    return one("utilization", value.quantize(_PLACES), at, end)

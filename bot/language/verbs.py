@@ -47,11 +47,18 @@ def verb_at(scene: Scene, at: int) -> Verb | None:
         return None
     word = tokens.keys[at]
     name = LEXICON.own_verbs.get(scene.language, {}).get(word) or LEXICON.verbs.get(word)
-    if name is None or (word == "para" and tokens.count > at + 1):
+    if name is None or (word == "para" and _says_more(scene, at + 1)):
         return None
     if name == "budget" and word == "budget" and _names_machine(scene, at + 1):
         return None
     return Verb(name, at + 1)
+
+
+def _says_more(scene: Scene, at: int) -> bool:
+    """Return whether anything that means something follows."""
+    while noise := scene.tokens.phrase("noise", at):
+        at = noise[0]
+    return at < scene.tokens.count
 
 
 def _names_machine(scene: Scene, at: int) -> bool:
@@ -97,19 +104,28 @@ class _Reader:
         self.at += 1
         return f"gpu-{int(found[1])}"
 
-    def needed_id(self) -> str | None:
-        """Return the ID here or the one picked; asks when the text ends, refuses other words."""
+    def needed_id(
+        self, own: Callable[[], object | None] | None = None
+    ) -> tuple[str | None, object | None]:
+        """Return the ID, said or picked, and the verb's own part, in either order.
+
+        Asks for an ID when the text ends without one; refuses other words in its place.
+        """
+        said = own() if own else None
         found = self.id()
-        if found is not None:
-            self.settling.fields["id"] = found
-            return found
-        if self.at < self.tokens.count:
+        if found is None and self.at < self.tokens.count:
             span = (self.at, self.at + 1)
             raise RefusalError(
                 "needs_id", tokens=span, mend=("42",), said=self.tokens.said(*span)[:60]
             )
-        picked = self.settling.choose("id", [], ask=True, free=_typed_id)
-        return str(picked) if picked is not None else None
+        if own and said is None:
+            said = own()
+        self.end()
+        if found is None:
+            picked = self.settling.choose("id", [], ask=True, free=_typed_id)
+            return (str(picked) if picked is not None else None), said
+        self.settling.fields["id"] = found
+        return found, said
 
     def end(self) -> None:
         """Refuse what is left over."""
@@ -139,8 +155,7 @@ def _bare(reader: _Reader, verb: str) -> Deed | None:
 
 
 def _with_id(reader: _Reader, verb: str) -> Deed | None:
-    found = reader.needed_id()
-    reader.end()
+    found, _ = reader.needed_id()
     if found is None:
         return None
     return Deed(found, {}, f"{verb} {found}", reader.settling.speech.say(f"do_{verb}", id=found))
@@ -170,15 +185,18 @@ def _extend(reader: _Reader, verb: str) -> Deed | None:
     from bot.language.echoes import length  # noqa: PLC0415
     from bot.language.lines import duration_text  # noqa: PLC0415
 
-    found = reader.needed_id()
-    hours: object | None = None
-    if reader.at < reader.tokens.count:
+    def duration() -> object | None:
+        begin = reader.at
         reader.skip("extend_by")
         said = durations.duration(reader.scene, reader.at)
-        if said and len(said[1]) == 1:
-            hours = said[1][0].readings[0]
+        if said and len(said[1]) == 1 and len(said[1][0].readings) == 1:
             reader.at = said[0]
-        reader.end()
+            return said[1][0].readings[0]
+        if reader.at > begin:
+            durations.refuse_unitless(reader.scene, begin, reader.at)
+        return None
+
+    found, hours = reader.needed_id(duration)
     if hours is None:
         options = [Option(Decimal(n), f"{n} h", str(n)) for n in _SUGGESTED_HOURS]
         hours = reader.settling.choose("duration_hours", options, ask=True, free=typed_hours)
@@ -194,16 +212,16 @@ def _extend(reader: _Reader, verb: str) -> Deed | None:
 
 
 def _handover(reader: _Reader, verb: str) -> Deed | None:
-    found = reader.needed_id()
-    reader.skip("handover_to")
-    person: object | None = None
-    item = reader.tokens.items[reader.at] if reader.at < reader.tokens.count else None
-    if item is not None and item.kind is Kind.USER:
-        person, reader.at = item.text, reader.at + 1
-    elif item is not None and item.kind is Kind.GROUP:
+    def mention() -> object | None:
+        reader.skip("handover_to")
+        item = reader.tokens.items[reader.at] if reader.at < reader.tokens.count else None
+        if item is None or item.kind not in {Kind.USER, Kind.GROUP}:
+            return None
         reader.at += 1
-    reader.end()
-    if person is None:
+        return item.text if item.kind is Kind.USER else ""
+
+    found, person = reader.needed_id(mention)
+    if not person:
         person = reader.settling.choose("person", [], ask=True, free=_typed_person)
     if found is None or person is None:
         return None
@@ -218,23 +236,22 @@ def _typed_person(text: str) -> str | None:
 def _deny(reader: _Reader, verb: str) -> Deed | None:
     from bot.language.lines import quoted  # noqa: PLC0415
 
-    found = reader.needed_id()
-    tokens = reader.tokens
-    reason: object | None = None
-    if reader.at < tokens.count:
-        item = tokens.items[reader.at]
+    def given() -> object | None:
+        reader.skip()
+        if reader.at >= reader.tokens.count:
+            return None
+        item = reader.tokens.items[reader.at]
         keyed = item.kind is Kind.KEY and item.key == "reason"
-        if keyed:
-            said = people.reason(reader.scene, reader.at + 1, keyed=True)
-        elif item.kind is Kind.STRING:
-            said = people.reason(reader.scene, reader.at, keyed=True)
-        else:
-            said = people.reason(reader.scene, reader.at)
-        if said:
-            reader.at = said[0]
-            reason = next(iter(said[1][0].readings), None)
-        reader.end()
-    if reason is None or not str(reason).strip():
+        said = people.reason(
+            reader.scene, reader.at + keyed, keyed=keyed or item.kind is Kind.STRING
+        )
+        if said is None:
+            return None
+        reader.at = said[0]
+        return next(iter(said[1][0].readings), "")
+
+    found, reason = reader.needed_id(given)
+    if not reason:
         reason = reader.settling.choose("reason", [], ask=True, free=lambda text: text or None)
     if found is None or reason is None:
         return None
@@ -254,7 +271,7 @@ def _endpoint(reader: _Reader, verb: str) -> Deed | None:
         item = tokens.items[reader.at]
         if item.kind in {Kind.WORD, Kind.STRING}:
             model, reader.at = item.text, reader.at + 1
-        found = machines.machines(reader.scene, reader.at)
+        found = reading.recognise(reader.scene, reader.at) if reader.at < tokens.count else None
         if found and len(found[1]) == 1 and found[1][0].field == "count":
             value = found[1][0].readings[0]
             count, reader.at = (value if isinstance(value, int) else None), found[0]
@@ -283,7 +300,7 @@ def _endpoint(reader: _Reader, verb: str) -> Deed | None:
 
 
 def _market(reader: _Reader, verb: str) -> Deed | None:
-    reader.skip()
+    reader.skip("of", "purpose")
     names, settling = reader.scene.names, reader.settling
     key = reader.tokens.key(reader.at)
     field, what = "", ""

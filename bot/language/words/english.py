@@ -31,6 +31,7 @@ ENGLISH = Words(
     own_verbs={},
     roles={
         "noise": said("please|thanks|i need|i want|of|the"),
+        "courtesy": said("please|thanks"),
         "article": said("the"),
         "of": said("of|of the"),
         "number": numbered("one|two|three|four|five|six|seven|eight|nine|ten"),
@@ -46,7 +47,8 @@ ENGLISH = Words(
         },
         "lasting": said("for"),
         "strict": said("at least|no less than"),
-        "start": said("on|from|starting|starting on|starting from|starting at|start on"),
+        "start": said("on|starting|starting on|starting from|starting at|start on")
+        | said("from", "from"),
         "at": said("at"),
         "after": said(
             "after|any time from|anytime from|any time after|anytime after|from any time after"

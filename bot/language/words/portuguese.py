@@ -31,11 +31,12 @@ PORTUGUESE = Words(
     own_verbs={"aprove": "approve"},
     roles={
         "noise": said("por favor|obrigado|obrigada|preciso de|quero|eu quero|eu preciso de"),
+        "courtesy": said("por favor|obrigado|obrigada"),
         "article": said("dia|o dia"),
         "of": said("de|do|da"),
         "number": numbered("um/uma|dois/duas|três|quatro|cinco|seis|sete|oito|nove|dez"),
         "one": said("um|uma", 1),
-        "machine": said("máquina|máquinas|nó|nós|instância|instâncias"),
+        "machine": said("máquina|máquinas|nó de|nós|instância|instâncias"),
         "unit": {
             **said("semana|semanas", "168"),
             **said("dia|dias", "24"),
@@ -47,16 +48,17 @@ PORTUGUESE = Words(
         "strict": said("pelo menos|no mínimo"),
         "start": said(
             "em|no|na|no dia|em o dia|a partir de|a partir do|a partir da|a partir do dia"
-            "|desde|desde o dia|de|do|do dia|começando em|começando no dia|às|as"
-        ),
-        "at": said("às|as|à|às as"),
-        "at24": said("às|as|à"),
+            "|começando em|começando no dia|às|as"
+        )
+        | said("de|do|da|das|do dia|desde|desde o dia", "from"),
+        "at": said("às|as|à|às as|das|da"),
+        "at24": said("às|as|à|das|da"),
         "after": said(
             "depois de|depois do|depois da|depois do dia|após|após o dia|qualquer dia desde"
             "|qualquer dia a partir de|a qualquer momento a partir de|a qualquer momento desde"
         ),
         "later": said("ou depois|ou mais tarde"),
-        "by": said("até|até o|até a|até o dia|até as|até às"),
+        "until": said("até|até o|até a|até o dia|até as|até às"),
         "before": said("antes de|antes do|antes da|antes do dia"),
         "between": said("entre|entre o dia|entre os dias|entre o"),
         "and": said("e|e o dia|e o"),

@@ -30,6 +30,7 @@ SPANISH = Words(
     own_verbs={},
     roles={
         "noise": said("gracias|necesito|quiero|por favor"),
+        "courtesy": said("por favor|gracias"),
         "article": said("el|el día|día|los días"),
         "of": said("de|del"),
         "number": numbered("un/uno/una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"),
@@ -43,13 +44,15 @@ SPANISH = Words(
             **said("mes|meses|año|años|segundo|segundos", "refused"),
         },
         "lasting": said("por|durante|para"),
-        "strict": said("al menos|como mínimo"),
+        "strict": said("al menos|por lo menos|como mínimo"),
         "start": said(
-            "el|el día|en|a partir de|a partir del|a partir del día|desde|desde el|desde el día"
-            "|de|del|del día|empezando el|a las|a la|desde las|desde la"
+            "el|el día|en|a partir de|a partir del|a partir del día|empezando el|a las|a la"
+        )
+        | said(
+            "de|del|del día|de las|de la|desde|desde el|desde el día|desde las|desde la", "from"
         ),
-        "at": said("a las|a la|a partir de las|desde las"),
-        "at24": said("a las|a la|a partir de las|desde las"),
+        "at": said("a las|a la|de las|de la|a partir de las|desde las"),
+        "at24": said("a las|a la|de las|de la|a partir de las|desde las"),
         "after": said(
             "después de|después del|después del día|tras el|en cualquier momento desde"
             "|cualquier día desde|cualquier día a partir de|cualquier día a partir del"
@@ -57,7 +60,7 @@ SPANISH = Words(
             "|en cualquier momento desde el"
         ),
         "later": said("o después|o más tarde"),
-        "by": said("hasta|hasta el|hasta el día|hasta las|hasta la"),
+        "until": said("hasta|hasta el|hasta el día|hasta las|hasta la"),
         "before": said("antes de|antes del|antes del día|antes de las|antes de la"),
         "between": said("entre|entre el|entre el día"),
         "and": said("y|y el|y el día"),
