@@ -121,9 +121,10 @@ class Recorder:
 
 
 def _insert(connection: sqlite3.Connection, delivery: Delivery) -> bool:
+    # "on conflict do nothing" would use up an id for each repeated delivery.
     cursor = connection.execute(
-        "insert into inbox (key, kind, body, received_at, late) values (?, ?, ?, ?, ?)"
-        " on conflict (key) do nothing",
+        "insert into inbox (key, kind, body, received_at, late) select ?1, ?2, ?3, ?4, ?5"
+        " where not exists (select 1 from inbox where key = ?1)",
         (
             delivery.key,
             delivery.kind,

@@ -345,6 +345,13 @@ def test_a_delivery_is_recorded_once_even_after_it_is_done(store: Store) -> None
         assert tx.inbox.waiting() == 0
 
 
+def test_a_repeated_delivery_uses_up_no_number(store: Store) -> None:
+    for key in ("a", "a", "b"):
+        store.record(delivery(key), patience=LEASE)
+    with store.reading() as tx:
+        assert tx.inbox.get(2) == delivery("b", id=2)
+
+
 def test_a_late_delivery_waits_for_its_confirmation(store: Store) -> None:
     store.record(delivery(late=True), patience=LEASE)
     with store.transaction() as tx:
