@@ -1,32 +1,47 @@
-"""The daily digest: one a day, today's, however long the bot was away."""
+"""The daily digest: one a day, today's, however long the bot was away.
 
-from collections.abc import Iterable, Sequence
+What is the same as yesterday is one line per section, so that news stands out; every reservation
+stays reachable by its id or by the list.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from bot.domain.ending import usable
-from bot.domain.lifecycle import LIVE_RESERVATIONS, PurchaseState, ReservationState
-from bot.domain.records import BudgetEntry, Due, Receipt, Reservation, Switch, gpu_id
-from bot.domain.saying import Announcement, Audience, Code, Moment, Section, Sentence, Strong
-from bot.domain.values import cents
+from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
+from bot.domain.records import BudgetEntry, Due
+from bot.domain.saying import Announcement, Audience, Code, Moment, Phrase, Section, Sentence
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
-from bot.services.following import lost_of
-from bot.services.views import month_of, switch_of
+from bot.services import digest_lines
+from bot.services.digest_lines import Books, Line, dollars
+from bot.services.views import month_of
+
+__all__ = ["Digesting", "dollars"]
 
 KIND = "digest"
 PLANNED = "digest:planned"
+SHOWN = "digest:shown"
+"""The fact that holds what the last digest said, to tell news from the rest."""
+MOST_LINES = 10
+MOST_IDS = 15
+MOST_TEAMS = 12
+ALL = 100_000
 _S = ReservationState
-SOON = timedelta(days=7)
-MOST = 500
-"""More live reservations than this are counted, not listed."""
+_HELD = frozenset({_S.ACTIVE, _S.SCHEDULED, _S.PAYMENT_PENDING})
 
-
-def dollars(amount: Decimal) -> str:
-    """Return an amount for people: $6,877.44."""
-    return f"${cents(amount):,.2f}"
+SECTIONS: tuple[tuple[str, Callable[[Books], Iterable[Line]]], ...] = (
+    ("Needs a person", digest_lines.troubles),
+    ("Ends within two days", digest_lines.ends),
+    ("Running now", digest_lines.running),
+    ("Idle", digest_lines.idle),
+    ("To clean up", digest_lines.clean_up),
+    ("Starting within seven days", digest_lines.starts),
+    ("Waiting for approval", digest_lines.waiting),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +71,10 @@ class Digesting:
                 self._plan(tx, today, now)
                 return "skipped: that day is over"
             self._plan(tx, today + timedelta(days=1), now)
-            sections = self._sections(tx, now)
+            sections, shown = self._sections(tx, now)
             if not sections and self.configuration.digest.when_empty == "skip":
                 return "skipped: nothing to say"
+            tx.facts.put(SHOWN, json.dumps(shown), at=now)
             tx.outbox.put(
                 f"{KIND}:{day.isoformat()}",
                 Announcement(
@@ -75,7 +91,7 @@ class Digesting:
         with self.store.reading() as tx:
             now = self.clock.now()
             day = now.astimezone(self._zone).date()
-            sections = self._sections(tx, now)
+            sections, _ = self._sections(tx, now)
             return (_head(day, now), *sections) if sections else (_quiet(day, now),)
 
     @property
@@ -99,48 +115,41 @@ class Digesting:
             )
         )
 
-    def _sections(self, tx: Transaction, now: datetime) -> tuple[Section, ...]:
-        live = tx.reservations.listing(states=LIVE_RESERVATIONS, limit=MOST, newest_first=False)
-        receipts = {
-            reservation.id: tuple(tx.receipts.of(reservation.id))
-            for reservation in live
-            if reservation.state in (_S.ACTIVE, _S.SCHEDULED, _S.PAYMENT_PENDING)
-        }
-        sections = (
-            Section(title="Needs a person", sentences=tuple(self._troubles(tx, live))),
-            Section(title="Running now", sentences=tuple(_running(live, receipts, now))),
-            Section(
-                title="Starting within seven days", sentences=tuple(_next(live, receipts, now))
-            ),
-            Section(title="Waiting for approval", sentences=tuple(_waiting(live))),
-            Section(title="Money", sentences=tuple(self._money(tx, now))),
+    def _sections(
+        self, tx: Transaction, now: datetime
+    ) -> tuple[tuple[Section, ...], dict[str, list[str]]]:
+        """Return what to say, and every line's state by section for the next time."""
+        live = tx.reservations.listing(states=LIVE_RESERVATIONS, limit=ALL, newest_first=False)
+        books = Books(
+            tx=tx,
+            live=live,
+            receipts={one.id: tuple(tx.receipts.of(one.id)) for one in live if one.state in _HELD},
+            configuration=self.configuration,
+            now=now,
         )
-        return tuple(section for section in sections if section.sentences)
-
-    def _troubles(self, tx: Transaction, live: Sequence[Reservation]) -> Iterable[Sentence]:
-        switch = switch_of(tx, self.configuration)
-        if switch is not Switch.ON:
-            yield (f"Purchasing is {switch}: nothing is bought.",)
-        for purchase in tx.purchases.in_state({PurchaseState.INDETERMINATE}):
-            yield (
-                Strong(text=gpu_id(purchase.reservation_id)),
-                (f": it is unclear whether {dollars(purchase.fee)} was spent; it stays held. See "),
-                Code(text="gpubot ledger"),
-                ".",
-            )
-        for reservation in live:
-            if reservation.state in (_S.BLOCKED, _S.NEEDS_REVIEW):
-                yield (
-                    Strong(text=gpu_id(reservation.id)),
-                    f": {reservation.state.replace('_', ' ')}. {reservation.note}".rstrip(),
-                )
+        before: dict[str, list[str]] = json.loads(tx.facts.get(SHOWN) or "{}")
+        sections: list[Section] = []
+        shown: dict[str, list[str]] = {}
+        for title, lines_of in SECTIONS:
+            lines = list(lines_of(books))
+            if lines:
+                shown[title] = [f"{line.name} {line.state}" for line in lines]
+                known = frozenset(before.get(title, ()))
+                sections.append(Section(title=title, sentences=tuple(_folded(lines, known))))
+        money = tuple(self._money(tx, now))
+        if money:
+            sections.append(Section(title="Money", sentences=money))
+        return tuple(sections), shown
 
     def _money(self, tx: Transaction, now: datetime) -> Iterable[Sentence]:
         since, until = month_of(now)
         entries = [
             entry for entry in tx.budget.entries(since=since, until=until) if entry.state != "freed"
         ]
-        for team in sorted({entry.team or "" for entry in entries}):
+        teams = sorted({entry.team or "" for entry in entries})
+        if len(teams) > MOST_TEAMS:
+            yield (f"The first {MOST_TEAMS} of {len(teams)} teams:",)
+        for team in teams[:MOST_TEAMS]:
             mine = [entry for entry in entries if (entry.team or "") == team]
             limit = next(
                 (row.monthly_budget_usd for row in self.configuration.teams if row.name == team),
@@ -154,6 +163,32 @@ class Digesting:
                     f" {dollars(held)} held{left}."
                 ),
             )
+
+
+def _folded(lines: Sequence[Line], known: frozenset[str]) -> Iterable[Sentence]:
+    """Yield news in full, up to a few lines, and all the rest by its ids in one line each."""
+    news = [line for line in lines if f"{line.name} {line.state}" not in known]
+    same = [line for line in lines if f"{line.name} {line.state}" in known]
+    for line in news[:MOST_LINES]:
+        yield line.sentence
+    if len(news) > MOST_LINES:
+        yield _by_id("Also: ", news[MOST_LINES:])
+    if same:
+        yield _by_id("As yesterday: ", same)
+
+
+def _by_id(words: str, lines: Sequence[Line]) -> Sentence:
+    names = list(dict.fromkeys(line.name for line in lines if line.name))
+    unnamed: list[Phrase] = [
+        phrase for line in lines if not line.name for phrase in (*line.sentence, " ")
+    ]
+    if not names:
+        return (words, *unnamed)
+    more = len(names) - MOST_IDS
+    rest: tuple[Phrase, ...] = (
+        (f", and {more} more: ", Code(text="/gpu list all")) if more > 0 else ()
+    )
+    return (words, *unnamed, ", ".join(names[:MOST_IDS]), *rest, ".")
 
 
 def _sum(entries: Sequence[BudgetEntry]) -> Decimal:
@@ -172,65 +207,3 @@ def _quiet(day: date, now: datetime) -> Section:
         title=f"GPU digest, {day:%A} {day.isoformat()}",
         sentences=(("Nothing is reserved or asked for. As of ", Moment(at=now), "."),),
     )
-
-
-def _running(
-    live: Sequence[Reservation], receipts: dict[int, tuple[Receipt, ...]], now: datetime
-) -> Iterable[Sentence]:
-    for reservation in live:
-        if reservation.state is not _S.ACTIVE:
-            continue
-        for receipt in receipts.get(reservation.id, ()):
-            ends = [
-                usable(segment, lost_of(receipt))[1]
-                for segment in receipt.segments
-                if segment.end > now
-            ]
-            if not ends or receipt.state != "active":
-                continue
-            used = ""
-            if receipt.total_count is not None and receipt.available_count is not None:
-                in_use = receipt.total_count - receipt.available_count
-                used = f" {in_use} of {receipt.total_count} in use."
-            ending = " It is ending: AWS takes the machines." if ends[-1] <= now else ""
-            yield (
-                Strong(text=gpu_id(reservation.id)),
-                (
-                    f" {receipt.instance_count} x {receipt.instance_type} in"
-                    f" {receipt.zone or receipt.region}, usable until "
-                ),
-                Moment(at=ends[-1]),
-                f".{used}{ending}",
-            )
-
-
-def _next(
-    live: Sequence[Reservation], receipts: dict[int, tuple[Receipt, ...]], now: datetime
-) -> Iterable[Sentence]:
-    for reservation in live:
-        for receipt in receipts.get(reservation.id, ()):
-            starts = [segment.start for segment in receipt.segments if segment.start > now]
-            if not starts or min(starts) - now > SOON:
-                continue
-            pending = " Payment is not through yet." if "pending" in receipt.state else ""
-            yield (
-                Strong(text=gpu_id(reservation.id)),
-                (
-                    f" {receipt.instance_count} x {receipt.instance_type} in"
-                    f" {receipt.zone or receipt.region} starts "
-                ),
-                Moment(at=min(starts)),
-                f".{pending}",
-            )
-
-
-def _waiting(live: Sequence[Reservation]) -> Iterable[Sentence]:
-    for reservation in live:
-        if reservation.state is _S.PENDING_APPROVAL and reservation.option is not None:
-            yield (
-                Strong(text=gpu_id(reservation.id)),
-                (
-                    f" {dollars(reservation.option.total_usd)} for"
-                    f" {reservation.option.instance_count} x {reservation.option.instance_type}."
-                ),
-            )
