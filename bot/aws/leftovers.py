@@ -25,7 +25,6 @@ from bot.ports import Clock
 
 HOURS: Final = Decimal(24)
 _EXTENSION: Final = "#"
-_OVER: Final = frozenset({"terminated", "shutting-down"})
 _HELD: Final = frozenset({"active", "pending", "scheduled", "assessing", "delayed"})
 _FLEET_OVER: Final = frozenset({"deleted", "deleted_terminating", "deleted-terminating"})
 _MOST_DESCRIBED: Final = 100
@@ -151,18 +150,21 @@ class _Search:
             for page in self._pages("ec2", "describe_instances", Filters=asked, MaxResults=1000):
                 for launch in understood(use_rows.Launches, page).reservations:
                     for row in launch.instances:
-                        if row.instance_id and word(row.state.name) not in _OVER:
+                        if row.instance_id and word(row.state.name) != "terminated":
                             self._machines[row.instance_id] = row
                             yield self._instance(row.instance_id, row)
 
     def _instance(self, name: str, row: use_rows.Instance) -> Leftover:
         block = row.instance_lifecycle == "capacity-block"
-        unsold = block or row.instance_lifecycle == "spot" or word(row.state.name) == "stopped"
-        price = None if unsold else self._on_demand(row.instance_type or "")
+        state = word(row.state.name)
+        unpriced = block or row.instance_lifecycle == "spot" or state == "stopped"
+        price = None if unpriced else self._on_demand(row.instance_type or "")
+        if state == "shutting-down":
+            price = Decimal(0)  # EC2 User Guide, "Instance lifecycle": not billed any more
         return self._item(
             LeftoverKind.INSTANCE,
             name,
-            word(row.state.name),
+            state,
             purchase_of(row.tags),
             detail=row.instance_type or "",
             prepaid=block,
@@ -240,9 +242,8 @@ class _Search:
                 seen += 1
                 if seen > _MOST_DESCRIBED:
                     raise MarketError("unknown", f"more than {_MOST_DESCRIBED} endpoints")
-                if row.endpoint_name is None or row.endpoint_status == "Deleting":
-                    continue
-                yield from self._endpoint(row, row.endpoint_name, plans)
+                if row.endpoint_name is not None:
+                    yield from self._endpoint(row, row.endpoint_name, plans)
 
     def _endpoint(
         self, row: use_rows.EndpointSummary, name: str, plans: set[str]

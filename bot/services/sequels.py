@@ -1,0 +1,72 @@
+"""What begins by itself when capacity arrives or ends: due rows, in the caller's transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from bot.domain.market import Kind, Segment
+from bot.domain.records import Due, Receipt, Reservation, gpu_id
+from bot.domain.values import utc_text
+from bot.ports import Transaction
+
+KIT = "kit"
+SPOT = "spot-watch"
+SURVEY = "survey"
+
+SPOT_PACE = timedelta(seconds=90)
+"""AWS gives two minutes of notice before it takes a spot machine (EC2 User Guide, "Spot Instance
+interruption notices"); a slower look could come after it."""
+
+
+def when_bought(
+    tx: Transaction, reservation: Reservation, receipts: Sequence[Receipt], *, now: datetime
+) -> None:
+    """Have spot machines watched from now on."""
+    if any(receipt.kind is Kind.SPOT for receipt in receipts):
+        tx.dues.plan(spot_due(reservation.id, at=now + SPOT_PACE))
+
+
+def when_ready(
+    tx: Transaction,
+    reservation: Reservation,
+    receipt: Receipt,
+    segment: Segment,
+    *,
+    now: datetime,
+) -> None:
+    """Have the launch kit handed over, once for each run of a receipt."""
+    subject = gpu_id(reservation.id)
+    tx.dues.plan(
+        Due(
+            key=f"{KIT}:{subject}:{receipt.id}:{utc_text(segment.start)}",
+            kind=KIT,
+            subject=subject,
+            at=now,
+            argument=f"{receipt.id}|{utc_text(segment.start)}",
+        )
+    )
+
+
+def when_ended(tx: Transaction, reservation: Reservation, *, now: datetime) -> None:
+    """Have it looked up what is left, once AWS has had time to take the machines."""
+    subject = gpu_id(reservation.id)
+    tx.dues.plan(
+        Due(
+            key=f"{SURVEY}:{subject}:ended",
+            kind=SURVEY,
+            subject=subject,
+            at=now,
+            argument=str(reservation.id),
+        )
+    )
+
+
+def spot_due(reservation_id: int, *, at: datetime) -> Due:
+    """Return the due row of one look at spot machines."""
+    subject = gpu_id(reservation_id)
+    return Due(
+        key=f"{SPOT}:{subject}:{utc_text(at)}",
+        kind=SPOT,
+        subject=subject,
+        at=at,
+        argument=str(reservation_id),
+    )
