@@ -13,7 +13,7 @@ from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.values import utc_text
 from bot.ports import Clock, Holdings, Store, Transaction
-from bot.services import progress
+from bot.services import progress, sequels
 from bot.services.extensions import parent_of
 from bot.services.idling import Idling
 from bot.services.looking import (
@@ -69,6 +69,7 @@ class Following:
         for account, region in {(one.account, one.region) for one in receipts}:
             self._plan_look(tx, reservation.id, (account, region), now + MINUTE, now)
         self.reminding.plan(tx, reservation, receipts)
+        sequels.when_bought(tx, reservation, receipts, now=now)
 
     def follow(self, due: Due) -> str:
         """Look once at everything in an account and region whose time has come.
@@ -218,7 +219,8 @@ class Following:
         part = f"{receipt.id}:{utc_text(segment.start)}"
         if receipt.state in ACTIVE_WORDS:
             words = progress.ready_words(reservation, receipt, segment)
-            self.telling.note(tx, reservation, f"ready:{part}", words, now=now)
+            if self.telling.note(tx, reservation, f"ready:{part}", words, now=now):
+                sequels.when_ready(tx, reservation, receipt, segment, now=now)
         elif receipt.state in WAITING_WORDS and now - segment.start >= NOT_ACTIVE_YET:
             words = progress.not_yet_words(receipt, segment)
             self.telling.note(tx, reservation, f"not-yet:{part}", words, now=now)
@@ -251,6 +253,7 @@ class Following:
         if state is _S.ENDED:
             words = (*progress.ended_words(moved), *report_words(tx, moved))
             self.telling.note(tx, moved, "ended", words, now=now)
+            sequels.when_ended(tx, moved, now=now)
 
     def _save(
         self,
