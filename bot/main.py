@@ -180,7 +180,7 @@ def build(
     verifying = Verifying(people=people)
     waiting = Waiting(
         store=store, clock=clock, telling=telling, closing=closing, pleading=pleading,
-        configuration=configuration, bell=bell,
+        verifying=verifying, configuration=configuration, bell=bell,
     )  # fmt: skip
     proposing = Proposing(
         store=store, clock=clock, buyer=aws.buyer, telling=telling, closing=closing,

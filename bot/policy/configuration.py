@@ -14,7 +14,7 @@ from bot.domain.market import Kind
 from bot.domain.records import Switch
 from bot.domain.request import Target
 from bot.domain.rules import Rules
-from bot.domain.values import Usd
+from bot.domain.values import Instant, Usd
 
 UserId = Annotated[str, StringConstraints(pattern=r"^[UW][A-Z0-9]{2,}$")]
 Member = Annotated[str, StringConstraints(pattern=r"^[UWS][A-Z0-9]{2,}$")]
@@ -60,7 +60,11 @@ class Team(Model):
 
 
 class Tier(Model):
-    """Up to this total: who must agree, how many of them, and for how long it is asked."""
+    """Up to this total: who must agree, how many of them, and for how long it is asked.
+
+    `quiet` may agree but are never pinged. `escalate_to` are asked, and may agree, once nobody
+    has answered or too few are left who could.
+    """
 
     up_to_usd: Annotated[Usd, Field(gt=0)]
     auto: bool = False
@@ -98,12 +102,30 @@ class BreakGlass(Model):
     up_to_usd: Usd
 
 
+class Delegate(Model):
+    """Somebody who agrees in an approver's place, in [since, until) when those are given."""
+
+    of: UserId
+    to: UserId
+    since: Instant | None = None
+    until: Instant | None = None
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if self.of == self.to:
+            raise ValueError("nobody stands in for themselves; name two different people")
+        if self.since is not None and self.until is not None and self.until <= self.since:
+            raise ValueError("until must come after since")
+        return self
+
+
 class ApprovalRules(Model):
-    """Who may ask, and who must agree to what."""
+    """Who may ask, and who must agree to what. `delegates` stand in for approvers."""
 
     requesters: Literal["anyone"] | tuple[Member, ...] = "anyone"
     tiers: Annotated[tuple[Tier, ...], Field(min_length=1)]
     break_glass: BreakGlass | None = None
+    delegates: tuple[Delegate, ...] = ()
     extensions_without_asking_usd: Usd | None = None
 
     @model_validator(mode="after")

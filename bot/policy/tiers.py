@@ -16,6 +16,12 @@ def everyone(tier: Tier) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*tier.approvers, *tier.quiet)))
 
 
+def escalation_time(asked_at: datetime, expires_at: datetime, first: timedelta) -> datetime:
+    """Return when silence is escalated: at the last reminder, or half way when there is none."""
+    times = nudge_times(asked_at, expires_at, first)
+    return times[-1] if times else asked_at + (expires_at - asked_at) / 2
+
+
 def nudge_times(asked_at: datetime, expires_at: datetime, first: timedelta) -> tuple[datetime, ...]:
     """Return when approvers are reminded: `first` after the question, then after twice as long.
 

@@ -16,19 +16,19 @@ from bot.domain.records import Approval, AuditEntry, Proposal, Reservation, Swit
 from bot.domain.saying import Mention
 from bot.domain.values import money_text
 from bot.policy.configuration import Configuration
+from bot.policy.delegating import seat_of
 from bot.policy.permitting import (
     Obstacle,
     Standing,
     approval_words,
     may_approve,
-    may_deny,
     unfit,
 )
-from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
 from bot.services.committing import POLICY, break_glass_name, commit
-from bot.services.pleading import Pleading
+from bot.services.entitling import entitled, named, needed, seat_name, seats_taken
+from bot.services.pleading import Pleading, may_act_alone
 from bot.services.proposing import Proposing
 from bot.services.telling import Telling
 from bot.services.verifying import Verifying
@@ -62,34 +62,30 @@ class Approving:
         standing = self._standing(before, by)
         void = self._no_longer(before, given)
         now = self.clock.now()
-        with self.store.transaction() as tx:
-            proposal, reservation = self._open(tx, proposal_id, now, by=by)
-            done = tx.proposals.given(proposal_id)
-            obstacle = may_approve(
-                standing,
-                approvers=self._entitled(proposal),
-                requester=reservation.requester,
-                owner=self._owner(proposal, reservation),
-                given_by=[verdict.approver for verdict in done],
-            )
-            if obstacle is not None:
-                raise NotAllowedError(approval_words(obstacle))
-            self._check_switch(tx, proposal)
-            self._give(tx, proposal, by, "approve", now, reason="")
-            agreed = {verdict.approver for verdict in done if verdict.approver not in void} | {by}
-            if len(agreed) >= self._needed(proposal):
-                proposal = commit(
-                    tx,
-                    proposal,
-                    reservation,
-                    by=by,
-                    now=now,
-                    telling=self.telling,
-                    configuration=self.configuration,
-                )
-            else:
-                self.telling.redraw(tx, reservation, now=now)
-                self.telling.redraw_proposal(tx, proposal_id, now=now)
+        try:
+            with self.store.transaction() as tx:
+                proposal, reservation = self._open(tx, proposal_id, now, by=by)
+                self._take_seat(tx, proposal, reservation, standing, now)
+                self._check_switch(tx, proposal)
+                self._give(tx, proposal, by, "approve", now, reason="")
+                agreed = [user for user in (*self._agreed(tx, proposal_id), by) if user not in void]
+                voices = set(seats_taken(tx, proposal_id, agreed).values())
+                if len(voices) >= needed(proposal, self.configuration):
+                    proposal = commit(
+                        tx,
+                        proposal,
+                        reservation,
+                        by=by,
+                        now=now,
+                        telling=self.telling,
+                        configuration=self.configuration,
+                    )
+                else:
+                    self.telling.redraw(tx, reservation, now=now)
+                    self.telling.redraw_proposal(tx, proposal_id, now=now)
+        except NotAllowedError:
+            self._offer_alone(before, standing, now)
+            raise
         self.bell.ring()
         return proposal
 
@@ -98,13 +94,12 @@ class Approving:
 
         Raises NotAllowedError unless the file names this person and the amount is within reach.
         """
-        rule = self.configuration.approval.break_glass
         before, _ = self._look(proposal_id)
         standing = self.verifying.standing(by)
         obstacle = unfit(standing)
         if obstacle is not None:
             raise NotAllowedError(approval_words(obstacle))
-        if rule is None or by not in rule.people or before.ceiling > rule.up_to_usd:
+        if not may_act_alone(by, before, self.configuration):
             raise NotAllowedError("You may not act alone on this amount.")
         if not reason.strip():
             raise UserError("Acting alone needs a reason; it is posted for everybody.")
@@ -146,7 +141,7 @@ class Approving:
         now = self.clock.now()
         with self.store.transaction() as tx:
             proposal, reservation = self._open(tx, proposal_id, now, by=by)
-            obstacle = may_deny(standing, approvers=self._entitled(proposal))
+            obstacle = unfit(standing) or self._voiceless(tx, proposal, standing, now)
             if obstacle is not None:
                 raise NotAllowedError(approval_words(obstacle))
             if by not in {verdict.approver for verdict in tx.proposals.given(proposal_id)}:
@@ -192,30 +187,84 @@ class Approving:
             return tx.proposals.get(proposal_id), given
 
     def _standing(self, proposal: Proposal, user: str) -> Standing:
-        return self.verifying.standing(user, proposal.approvers)
+        return self.verifying.standing(user, named(proposal, self.configuration))
+
+    def _agreed(self, tx: Transaction, proposal_id: int) -> tuple[str, ...]:
+        return tuple(
+            verdict.approver
+            for verdict in tx.proposals.given(proposal_id)
+            if verdict.verdict == "approve"
+        )
 
     def _no_longer(self, proposal: Proposal, given: Collection[str]) -> frozenset[str]:
         """Return earlier approvers whose word no longer counts: they left, or left the group."""
-        return frozenset(
-            user
-            for user in given
-            if may_deny(self._standing(proposal, user), approvers=self._entitled(proposal))
-            not in (None, Obstacle.UNVERIFIED)
+        standings = [self._standing(proposal, user) for user in given]
+        now = self.clock.now()
+        with self.store.reading() as tx:
+            return frozenset(
+                standing.user
+                for standing in standings
+                if (unfit(standing) or self._voiceless(tx, proposal, standing, now))
+                not in (None, Obstacle.UNVERIFIED)
+            )
+
+    def _voiceless(
+        self, tx: Transaction, proposal: Proposal, standing: Standing, now: datetime
+    ) -> Obstacle | None:
+        """Return NOT_NAMED for whoever neither is an approver nor stands in for one."""
+        seat = seat_of(
+            standing,
+            approvers=entitled(tx, proposal, self.configuration),
+            configuration=self.configuration,
+            now=now,
         )
+        return Obstacle.NOT_NAMED if seat is None else None
 
-    def _entitled(self, proposal: Proposal) -> tuple[str, ...]:
-        """Return who may approve: named when it was asked, and still named by today's file."""
-        if proposal.option.kind is Kind.OWNED:
-            return proposal.approvers
-        tier = tier_for(proposal.ceiling, self.configuration)
-        today = everyone(tier) if tier is not None else ()
-        return tuple(who for who in proposal.approvers if who in today)
+    def _take_seat(
+        self,
+        tx: Transaction,
+        proposal: Proposal,
+        reservation: Reservation,
+        standing: Standing,
+        now: datetime,
+    ) -> None:
+        """Write down whose voice it is. Raises NotAllowedError for whoever has none."""
+        by = standing.user
+        owner = self._owner(proposal, reservation)
+        approvers = entitled(tx, proposal, self.configuration)
+        seat = seat_of(
+            standing,
+            approvers=approvers,
+            configuration=self.configuration,
+            now=now,
+            barred=(reservation.requester, owner),
+        )
+        given = [verdict.approver for verdict in tx.proposals.given(proposal.id)]
+        taken = seats_taken(tx, proposal.id, given)
+        obstacle = may_approve(
+            standing,
+            approvers=(*approvers, by) if seat is not None else approvers,
+            requester=reservation.requester,
+            owner=owner,
+            given_by=(*given, *taken.values()),
+        )
+        if obstacle is None and seat in taken.values():
+            obstacle = Obstacle.TWICE
+        if obstacle is not None:
+            raise NotAllowedError(approval_words(obstacle))
+        if seat is not None and seat != by:
+            tx.facts.put(seat_name(proposal.id, by), seat, at=now)
 
-    def _needed(self, proposal: Proposal) -> int:
-        tier = tier_for(proposal.ceiling, self.configuration)
-        if proposal.option.kind is Kind.OWNED or tier is None:
-            return proposal.needed
-        return max(proposal.needed, tier.needed)
+    def _offer_alone(self, proposal: Proposal, standing: Standing, now: datetime) -> None:
+        """Tell somebody who may act alone in an emergency, in private, how that is done."""
+        if unfit(standing) is not None or not may_act_alone(
+            standing.user, proposal, self.configuration
+        ):
+            return
+        with self.store.transaction() as tx:
+            if tx.proposals.get(proposal.id).state is ProposalState.OPEN:
+                self.pleading.offer_alone(tx, proposal, standing.user, now=now)
+        self.bell.ring()
 
     def _owner(self, proposal: Proposal, reservation: Reservation) -> str:
         """Return whose consent would be self-approval; a lender consents to lend their own."""

@@ -50,11 +50,11 @@ class Overstaying:
     store: Store
     clock: Clock
     holdings: Holdings
-    leftovers: Leftovers
     telling: Telling
     pleading: Pleading
     configuration: Configuration
     bell: Bell
+    leftovers: Leftovers | None = None
 
     def look(self, purchase_id: str) -> str:
         """Look whether the launch still runs; page, and end it if so ruled; return what was done.
@@ -81,6 +81,8 @@ class Overstaying:
 
     def _end(self, purchase: Purchase, running: Sequence[Receipt]) -> str:
         """Have what the bot launched ended; return what was done, in words."""
+        if self.leftovers is None:
+            return "Its machines could not be ended: nothing here can do that"
         found = self.leftovers.find(running)
         mine = [one for one in found.items if _launched(one, purchase)]
         failed = 0

@@ -21,7 +21,7 @@ from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.values import money_text
 from bot.policy.ceilings import dollars
 from bot.policy.configuration import Configuration, Tier
-from bot.policy.tiers import everyone, nudge_times, tier_for
+from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Buyer, Clock, Store, Transaction
 from bot.services import budgeting
 from bot.services.closing import Closing
@@ -234,9 +234,7 @@ class Proposing:
                 telling=self.telling,
                 configuration=self.configuration,
             )
-        tier = self._tier(draft.ceiling)
-        for moment in nudge_times(proposal.asked_at, proposal.expires_at, tier.remind_after)[:1]:
-            tx.dues.plan(proposal_due("propose-nudge", proposal, moment, "0"))
+        tx.dues.plan(proposal_due("propose-nudge", proposal, now, "asked"))
         self.telling.redraw(tx, saved, now=now)
         self.telling.redraw_proposal(tx, proposal.id, now=now)
         if proposal.option.kind is Kind.OWNED:

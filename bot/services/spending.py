@@ -10,6 +10,7 @@ from bot.domain.records import Proposal, Reservation, Switch
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.committing import break_glass_name, good_until
+from bot.services.entitling import seats_taken
 from bot.services.views import switch_of
 
 SPENDABLE = frozenset({ReservationState.APPROVED, ReservationState.PURCHASING})
@@ -74,4 +75,5 @@ def _agreed(tx: Transaction, proposal: Proposal) -> bool:
         return True
     if tx.facts.get(break_glass_name(proposal.id)) is not None:
         return True
-    return len(approvers_of(tx, proposal)) >= proposal.needed
+    voices = seats_taken(tx, proposal.id, approvers_of(tx, proposal)).values()
+    return len(set(voices)) >= proposal.needed

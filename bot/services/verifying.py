@@ -34,8 +34,13 @@ class Verifying:
             groups=tuple(group for group in groups_among(members) if self._in(group, user)),
         )
 
-    def _in(self, group: str, user: str) -> bool:
+    def members(self, group: str) -> Collection[str] | None:
+        """Return who is in a user group; None when Slack can't say now."""
         try:
-            return user in self.people.members(group, max_age=FRESH)
+            return self.people.members(group, max_age=FRESH)
         except DeliveryError:
-            return False
+            return None
+
+    def _in(self, group: str, user: str) -> bool:
+        found = self.members(group)
+        return found is not None and user in found

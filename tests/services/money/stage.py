@@ -232,7 +232,9 @@ class World:
         closing = Closing(telling=telling)
         pleading = Pleading(configuration=self.configuration)
         verifying = Verifying(people=self.people)
-        self.waiting = Waiting(**ruled, telling=telling, closing=closing, pleading=pleading)
+        self.waiting = Waiting(
+            **ruled, telling=telling, closing=closing, pleading=pleading, verifying=verifying
+        )
         self.proposing = Proposing(**ruled, buyer=self.aws, telling=telling, closing=closing)
         self.approving = Approving(
             **ruled,
