@@ -303,10 +303,10 @@ class MemoryBudget:
         books = self._desk.writing()
         if entry.state != "held":
             raise BugError(f"money is held first, not {entry.state}")
-        self._desk.writing_for(entry.reservation_id)
         stored = books.budget.get(entry.purchase_key)
         if stored is not None and stored.state != "freed":
             raise ConflictError(f"money for {entry.purchase_key} is held already")
+        self._desk.writing_for(entry.reservation_id)
         books.budget[entry.purchase_key] = entry
 
     def settle(self, purchase_key: str, *, amount: str) -> None:

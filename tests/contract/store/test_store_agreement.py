@@ -308,6 +308,7 @@ def test_sqlite_and_memory_agree_on_any_run_of_operations() -> None:
             stateful_step_count=40,
             phases=(Phase.generate,),
             deadline=None,
+            derandomize=True,
             suppress_health_check=list(HealthCheck),
         ),
     )
