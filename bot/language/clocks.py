@@ -6,6 +6,7 @@ from typing import NamedTuple
 from bot.language.quantities import means_something
 from bot.language.refusals import RefusalError
 from bot.language.scene import Scene
+from bot.language.tokens import Tokens
 from bot.language.zones import Zone, sure, zone_at
 
 _HALF_DAY = re.compile(r"(\d{1,2})(?::(\d{2}))?(am|pm)")
@@ -58,6 +59,13 @@ def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int,
     return _bare(scene, at, after_day=after_day, led=led)
 
 
+def follows(tokens: Tokens, at: int, *roles: str) -> bool:
+    """Return whether a phrase of one or two words of these roles ends right before this token."""
+    return any(
+        tokens.after(role, at - size) == at for role in roles for size in (1, 2) if size <= at
+    )
+
+
 def _bare(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Clock] | None:
     """Return `at 9` or `tomorrow 9`: asked, unless the language's own words settle it."""
     tokens = scene.tokens
@@ -70,9 +78,7 @@ def _bare(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Cl
     if not zoned and means_something(scene, at + 1):
         return None
     hour = int(key)
-    settled = led and tokens.phrase("at24", at - 1) is not None
-    settled = settled or (led and at > 1 and tokens.after("at24", at - 2) == at)
-    if settled:
+    if led and follows(tokens, at, "at24", "until_time"):
         return _zoned(scene, at + 1, Clock((_seconds(hour, 0, (at, at + 1)),)))
     first = _seconds(hour, 0, (at, at + 1))
     both = (first, first + _NOON * 3600) if 0 < hour < _NOON else (first,)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bot.domain.values import utc_text
 from bot.language.calendars import day_end, day_start, instants
-from bot.language.clocks import Clock, clock_at
+from bot.language.clocks import Clock, clock_at, follows
 from bot.language.days import Day, day_at
 from bot.language.durations import length_at
 from bot.language.refusals import RefusalError
@@ -61,8 +61,7 @@ def moment_at(scene: Scene, at: int, *, led: bool) -> tuple[int, Moment] | None:
 def _clock(scene: Scene, at: int, *, led: bool) -> tuple[int, Clock] | None:
     at_word = scene.tokens.phrase("at", at)
     begin = at_word[0] if at_word else at
-    direct = at_word is not None or (led and scene.tokens.after("at", at - 1) == at)
-    direct = direct or (led and at > 1 and scene.tokens.after("at", at - 2) == at)
+    direct = at_word is not None or (led and follows(scene.tokens, at, "at", "until_time"))
     return clock_at(scene, begin, after_day=False, led=direct)
 
 

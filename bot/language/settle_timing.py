@@ -1,5 +1,6 @@
 """When and how long: one start, one end and one duration, from all that was said of them."""
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.values import plain_text, rate_text
@@ -36,9 +37,11 @@ def settle_timing(settling: Settling, *, needs_duration: bool) -> None:
     lengths: list[Option] = []
     if exact is not None and isinstance(start, Start) and start.latest is not None:
         lengths = settle_range(settling, exact, start)
-    settle_deadline(settling, start if isinstance(start, Start) else None)
-    _duration(settling, lengths, needed=needs_duration and (exact is None or bool(lengths)))
-    refuse_misfit(settling, start if isinstance(start, Start) else None)
+    known = start if isinstance(start, Start) else None
+    settle_deadline(settling, known)
+    needed = needs_duration and (exact is None or bool(lengths))
+    _duration(settling, lengths, known, needed=needed)
+    refuse_misfit(settling, known)
 
 
 def _lend(settling: Settling) -> None:
@@ -103,7 +106,9 @@ def _lend_zone(settling: Settling, zone: Part) -> None:
         raise RefusalError("leftover", tokens=span, said=said)
 
 
-def _duration(settling: Settling, lengths: list[Option], *, needed: bool) -> None:
+def _duration(
+    settling: Settling, lengths: list[Option], start: Start | None, *, needed: bool
+) -> None:
     """Settle the duration: said, or the difference of a range; missing is asked."""
     ends = {length.value: length.held for length in lengths}
     said = [hours for hours in settling.readings("duration") if isinstance(hours, Decimal)]
@@ -119,7 +124,7 @@ def _duration(settling: Settling, lengths: list[Option], *, needed: bool) -> Non
     if not distinct and not needed:
         return
     if not distinct:
-        distinct = [Option(Decimal(hours), f"{hours} h", str(hours)) for hours in _SUGGESTED_HOURS]
+        distinct = [Option(Decimal(n), f"{n} h", str(n)) for n in _suggested(settling, start)]
         settling.choose("duration_hours", distinct, ask=True, free=typed_hours)
     else:
         settling.choose("duration_hours", distinct, free=typed_hours)
@@ -129,6 +134,15 @@ def _duration(settling: Settling, lengths: list[Option], *, needed: bool) -> Non
         if isinstance(end, tuple) and "latest_end" not in settling.questions:
             settling.fields.setdefault("latest_end", end[1])
     settling.fields["strict"] = strict
+
+
+def _suggested(settling: Settling, start: Start | None) -> list[int]:
+    """Return whole hours to offer, those that fit before the deadline."""
+    end = settling.fields.get("latest_end")
+    if start is None or not isinstance(end, datetime):
+        return list(_SUGGESTED_HOURS)
+    window = (end - (start.earliest or settling.scene.now)) // timedelta(hours=1)
+    return [hours for hours in _SUGGESTED_HOURS if hours <= window] or [max(1, window)]
 
 
 def _refuse_longer(settling: Settling, said: list[Decimal], ranges: list[object]) -> None:

@@ -36,7 +36,9 @@ def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return f
         return _start(scene, at)
     for field in ("after", "before", "by", "until"):
         if lead := tokens.phrase(field, at):
-            moment = moment_at(scene, lead[0], led=field != "until" or scene.language == "en")
+            timed = tokens.after("until_time", at) == lead[0]
+            led = timed or field != "until" or scene.language == "en"
+            moment = moment_at(scene, lead[0], led=led)
             if moment:
                 return one(field, moment[1], at, moment[0])
     return _start(scene, at)

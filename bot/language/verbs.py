@@ -16,6 +16,8 @@ from bot.language.tokens import Kind
 from bot.language.words import LEXICON
 
 REQUESTS = frozenset({"reserve", "plan", "watch"})
+_MODEL = "model="
+_TIMES = re.compile(r"x\d+|\d+x")
 _ID = re.compile(r"(?:gpu-|#)?(\d{1,12})")
 _SUGGESTED_HOURS = (24, 72, 168)
 _NEAREST = 6
@@ -265,38 +267,51 @@ def _endpoint(reader: _Reader, verb: str) -> Deed | None:
     said = tokens.phrase("action", reader.at)
     action: object | None = said[1] if said else None
     reader.at = said[0] if said else reader.at
-    model: object | None = None
+    held = reader.id() if action is not None else None
+    model: object | None = _model(reader) if action is not None else None
     count: int | None = None
-    if action is not None and reader.at < tokens.count:
-        item = tokens.items[reader.at]
-        if item.kind in {Kind.WORD, Kind.STRING}:
-            model, reader.at = item.text, reader.at + 1
-        found = reading.recognise(reader.scene, reader.at) if reader.at < tokens.count else None
-        if found and len(found[1]) == 1 and found[1][0].field == "count":
-            value = found[1][0].readings[0]
-            count, reader.at = (value if isinstance(value, int) else None), found[0]
+    found = reading.recognise(reader.scene, reader.at) if reader.at < tokens.count else None
+    if action is not None and found and len(found[1]) == 1 and found[1][0].field == "count":
+        value = found[1][0].readings[0]
+        count, reader.at = (value if isinstance(value, int) else None), found[0]
     reader.end()
     actions = [Option(name, name, name) for name in ("create", "status", "delete")]
     if action is None:
         action = settling.choose("action", actions, ask=True)
-    if model is None and action in {"create", "delete"}:
+    if model is None and (action == "create" or (action == "delete" and held is None)):
         model = settling.choose("model", [], ask=True, free=lambda text: text.strip() or None)
-    if action is None or (model is None and action != "status"):
+        if model is None:
+            return None
+    if action is None:
         return None
-    words = [verb, str(action)]
+    words = [verb, str(action), *((held,) if held is not None else ())]
     if model is not None:
         from bot.language.lines import quoted  # noqa: PLC0415
 
         words.append(str(model) if str(model).replace("-", "").isalnum() else quoted(str(model)))
     if count is not None:
         words.append(f"x{count}")
-    echo = settling.speech.say("do_endpoint", action=action, model=model or "-")
+    echo = settling.speech.say("do_endpoint", action=action, model=model or held or "-")
     arguments = {
         "action": str(action),
         "model": str(model) if model is not None else None,
         "count": count,
     }
-    return Deed(None, arguments, " ".join(words), echo)
+    return Deed(held, arguments, " ".join(words), echo)
+
+
+def _model(reader: _Reader) -> str | None:
+    """Return the model's name here: a word, a quoted text, or either after `model=`."""
+    tokens = reader.tokens
+    if reader.at < tokens.count and tokens.items[reader.at].text == _MODEL:
+        reader.at += 1
+    if reader.at >= tokens.count or tokens.items[reader.at].kind not in {Kind.WORD, Kind.STRING}:
+        return None
+    item = tokens.items[reader.at]
+    if item.kind is Kind.WORD and _TIMES.fullmatch(item.key):
+        return None
+    reader.at += 1
+    return item.text.removeprefix(_MODEL)
 
 
 def _market(reader: _Reader, verb: str) -> Deed | None:

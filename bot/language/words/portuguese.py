@@ -54,10 +54,12 @@ PORTUGUESE = Words(
         "at": said("às|as|à|às as|das|da"),
         "at24": said("às|as|à|das|da"),
         "after": said(
-            "depois de|depois do|depois da|depois do dia|após|após o dia|qualquer dia desde"
+            "depois de|depois do|depois da|depois das|depois do dia|após|após o dia"
+            "|qualquer dia desde"
             "|qualquer dia a partir de|a qualquer momento a partir de|a qualquer momento desde"
         ),
         "later": said("ou depois|ou mais tarde"),
+        "until_time": said("até as|até às"),
         "until": said("até|até o|até a|até o dia|até as|até às"),
         "before": said("antes de|antes do|antes da|antes do dia"),
         "between": said("entre|entre o dia|entre os dias|entre o"),

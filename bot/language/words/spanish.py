@@ -54,12 +54,14 @@ SPANISH = Words(
         "at": said("a las|a la|de las|de la|a partir de las|desde las"),
         "at24": said("a las|a la|de las|de la|a partir de las|desde las"),
         "after": said(
-            "después de|después del|después del día|tras el|en cualquier momento desde"
+            "después de|después del|después de las|después de la|después del día|tras el"
+            "|en cualquier momento desde"
             "|cualquier día desde|cualquier día a partir de|cualquier día a partir del"
             "|cualquier día desde el|en cualquier momento a partir del"
             "|en cualquier momento desde el"
         ),
         "later": said("o después|o más tarde"),
+        "until_time": said("hasta las|hasta la"),
         "until": said("hasta|hasta el|hasta el día|hasta las|hasta la"),
         "before": said("antes de|antes del|antes del día|antes de las|antes de la"),
         "between": said("entre|entre el|entre el día"),
