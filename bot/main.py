@@ -29,23 +29,38 @@ from bot.domain.records import Due
 from bot.domain.values import utc_text
 from bot.language import help_text, parse
 from bot.policy.configuration import Configuration
-from bot.ports import Buyer, Clock, Holdings, MarketReader, Store, Tagger
+from bot.ports import (
+    Buyer,
+    Clock,
+    Endpoints,
+    Holdings,
+    Leftovers,
+    Machines,
+    MarketReader,
+    Store,
+    Tagger,
+)
 from bot.scheduling import Beat, Loop
+from bot.services import uses
 from bot.services.afterwards import Means, afterwards
 from bot.services.approving import Approving
 from bot.services.asking import Asking
 from bot.services.closing import Closing
+from bot.services.counsel import Counsel
 from bot.services.delivering import Delivering
 from bot.services.digesting import Digesting
 from bot.services.duties import Duties, Step
 from bot.services.following import Following
 from bot.services.lending import Lending
+from bot.services.overstaying import Overstaying
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
 from bot.services.purchasing import Purchasing
+from bot.services.questioning import Questioning
 from bot.services.quoting import Quoting
 from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
+from bot.services.retrying import Retrying
 from bot.services.settling import Settling
 from bot.services.switching import Switching
 from bot.services.telling import Telling
@@ -122,6 +137,16 @@ class Aws:
             "Holdings", Deferred(lambda: _aws().AwsHoldings(accounts, clock=clock, clients=clients))
         )
         self.tagger = cast("Tagger", Deferred(lambda: _aws().AwsTagger(clients)))
+        self.endpoints = cast(
+            "Endpoints", Deferred(lambda: _aws().AwsEndpoints(accounts, clients=clients))
+        )
+        self.machines = cast(
+            "Machines", Deferred(lambda: _aws().AwsMachines(accounts, clients=clients))
+        )
+        self.leftovers = cast(
+            "Leftovers",
+            Deferred(lambda: _aws().AwsLeftovers(accounts, clock=clock, clients=clients)),
+        )
 
     def warm(self) -> None:
         """Load boto3 and make the reading clients, so that the first person waits for neither."""
@@ -204,6 +229,21 @@ def build(
         lending=Lending(store=store, clock=clock, market=aws.market, settling=settling, bell=bell),
         reconciling=reconciling, configuration=configuration, bell=bell, started_at=clock.now(),
     )  # fmt: skip
+    overstaying = Overstaying(
+        store=store, clock=clock, holdings=aws.holdings, leftovers=aws.leftovers,
+        telling=telling, pleading=pleading, configuration=configuration, bell=bell,
+    )  # fmt: skip
+    counsel = Counsel(
+        questioning=Questioning(
+            store=store, clock=clock, verifying=verifying, telling=telling, pleading=pleading,
+            configuration=configuration, bell=bell,
+        ),
+        approving=approving,
+        retrying=Retrying(
+            store=store, clock=clock, standing=settling.standing, configuration=configuration,
+            bell=bell,
+        ),
+    )  # fmt: skip
     quoting = Quoting(
         store=store, clock=clock, market=aws.market, catalog=catalog, telling=telling,
         configuration=configuration, bell=bell,
@@ -219,6 +259,13 @@ def build(
             reminding=reminding, configuration=configuration, bell=bell,
         ),
         quote_others=quoting.quote,
+    )  # fmt: skip
+    used = uses.uses(
+        uses.Means(
+            store=store, clock=clock, endpoints=aws.endpoints, machines=aws.machines,
+            leftovers=aws.leftovers, verifying=verifying, telling=telling, catalog=catalog,
+            configuration=configuration, bell=bell,
+        )
     )  # fmt: skip
     desk = Desk(
         store=store,
@@ -237,7 +284,9 @@ def build(
         ),
         views=views,
         resume_to=configuration.purchasing,
+        counsel=counsel,
         after=after,
+        uses=used,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
     messenger = SlackMessenger(posting=posting, reading=reading, views=views, names=people.name)
@@ -257,6 +306,7 @@ def build(
                 "propose-expire": _about(approving.expire),
                 "propose-nudge": _about(approving.nudge),
                 "buy": _about(purchasing.buy),
+                "overstay": lambda due: overstaying.look(due.argument),
                 "loan": _about(purchasing.lending.turn),
                 "reconcile": lambda due: reconciling.reconcile(due.argument),
                 "follow": following.follow,
@@ -264,6 +314,7 @@ def build(
                 "release": after.turn,
                 "tag": after.tag,
                 "digest": digesting.digest,
+                **used.steps,
             },
         ),
         digesting=digesting,

@@ -15,6 +15,8 @@ from bot.domain.request import Parsed, Request
 from bot.ports import Bell, Clock, People, Store
 from bot.services.afterwards import Afterwards
 from bot.services.asking import Asker, Filed
+from bot.services.counsel import Counsel
+from bot.services.uses import Uses
 from bot.services.views import CardView
 from handlers.ids import ButtonValue
 
@@ -135,4 +137,6 @@ class Desk:
     views: Views
     resume_to: Switch = Switch.ON
     after: Afterwards | None = None
+    uses: Uses | None = None
+    counsel: Counsel | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

@@ -211,3 +211,25 @@ def actions(buttons: Sequence[Block]) -> list[Block]:
         else:
             rows.append([one])
     return [{"type": "actions", "elements": list(row)} for row in rows]
+
+
+def listing(text: str) -> Block:
+    """Return text to copy, shown exactly as it is: in rich text nothing is markup."""
+    shown_text: Block = {"type": "text", "text": text}
+    lines: Block = {"type": "rich_text_preformatted", "elements": [shown_text]}
+    return {"type": "rich_text", "elements": [lines]}
+
+
+def actions_menu(text: str, action_id: str, options: Sequence[tuple[str, str]]) -> Block:
+    """Return a menu in a row of its own; each option is its label and its value."""
+    return {
+        "type": "actions",
+        "elements": [
+            {
+                "type": "static_select",
+                "action_id": action_id,
+                "placeholder": label(text, most=150),
+                "options": [{"text": label(name), "value": value} for name, value in options],
+            }
+        ],
+    }

@@ -2,14 +2,20 @@
 
 from bot.aws.buying import AwsBuyer
 from bot.aws.clients import Clients
+from bot.aws.endpoints import AwsEndpoints
 from bot.aws.holdings import AwsHoldings
 from bot.aws.identity import Check, check_identity
+from bot.aws.leftovers import AwsLeftovers
+from bot.aws.machines import AwsMachines
 from bot.aws.market import AwsMarket
 from bot.aws.tagging import AwsTagger
 
 __all__ = [
     "AwsBuyer",
+    "AwsEndpoints",
     "AwsHoldings",
+    "AwsLeftovers",
+    "AwsMachines",
     "AwsMarket",
     "AwsTagger",
     "Check",

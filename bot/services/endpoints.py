@@ -101,12 +101,12 @@ class EndpointKeeping:
             words.stage_words(record), ("I make it as soon as the plan is Active, and say so.",)
         )
 
-    def status(self, reservation_id: int | None, *, by: str) -> tuple[Section, ...]:
+    def status(
+        self, reservation_id: int | None, *, by: str, named: str | None = None
+    ) -> tuple[Section, ...]:
         """Return what SageMaker shows of the endpoint now. Raises UserError, MarketError."""
         with self.store.reading() as tx:
-            if reservation_id is None:
-                reservation, _ = self._plan_of(tx, None, by)
-                reservation_id = reservation.id
+            reservation_id = reservation_id or self._meant(tx, named, by).id
             record = record_of(tx, reservation_id)
         if record is None:
             raise UserError(
@@ -119,15 +119,21 @@ class EndpointKeeping:
         shown = f"SageMaker says {view.status}." if view else "SageMaker shows no such endpoint."
         return words.sections(words.stage_words(record), (shown,), *words.use_words(record))
 
-    def delete(self, reservation_id: int | None, *, by: str) -> tuple[Section, ...]:
-        """Have endpoint and configuration deleted. Raises NotAllowedError, UserError."""
+    def delete(
+        self, reservation_id: int | None, *, by: str, named: str | None = None
+    ) -> tuple[Section, ...]:
+        """Have endpoint and configuration deleted, of the reservation or the model named.
+
+        Raises NotAllowedError, UserError.
+        """
         self._check_fit(by)
         now = self.clock.now()
         with self.store.transaction() as tx:
-            if reservation_id is None:
-                reservation, _ = self._plan_of(tx, None, by)
-            else:
-                reservation = tx.reservations.get(reservation_id)
+            reservation = (
+                tx.reservations.get(reservation_id)
+                if reservation_id is not None
+                else self._meant(tx, named, by)
+            )
             self._check_own(reservation, by)
             record = record_of(tx, reservation.id)
             if record is None or record.stage is _E.GONE:
@@ -320,6 +326,22 @@ class EndpointKeeping:
         raise UserError(
             f"Which one: {names}?", hint=f"endpoint create {gpu_id(found[0][0].id)} your-model-name"
         )
+
+    def _meant(self, tx: Transaction, named: str | None, by: str) -> Reservation:
+        """Return the person's reservation whose endpoint has that name or serves that model."""
+        found = [
+            one
+            for one in tx.reservations.listing(requester=by)
+            if (record := record_of(tx, one.id)) is not None
+            and record.stage is not _E.GONE
+            and named in (None, record.order.name, record.order.model)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise UserError("You have no such endpoint.", hint="endpoint status")
+        names = ", ".join(gpu_id(one.id) for one in found)
+        raise UserError(f"Which one: {names}?", hint=f"endpoint delete {gpu_id(found[0].id)}")
 
     def _check_own(self, reservation: Reservation, by: str) -> None:
         if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.domain.saying import Announcement, Press, Section
+from bot.domain.saying import Announcement, Menu, Press, Section
 from handlers import ids
 from handlers.cards.limits import split
 from handlers.rendering import (
     MOST_TEXT,
     Names,
     actions,
+    actions_menu,
     button,
     header,
+    listing,
     mrkdwn,
     plain,
     section,
@@ -23,6 +25,7 @@ def note_messages(announcement: Announcement, names: Names = unnamed) -> tuple[M
     """Return the announcement's own words over as many messages as Slack needs."""
     blocks = [block for part in announcement.sections for block in _section(part, names)]
     blocks += actions([_press(announcement, press) for press in announcement.presses])
+    blocks += [_menu(announcement, menu) for menu in announcement.menus]
     return split(_fallback(announcement.sections, names), blocks)
 
 
@@ -40,6 +43,8 @@ def _section(part: Section, names: Names) -> Iterator[Block]:
         size += len(line) + 1
     if paragraph:
         yield section("\n".join(paragraph))
+    if part.listing:
+        yield listing(part.listing)
 
 
 def _press(announcement: Announcement, press: Press) -> Block:
@@ -49,6 +54,16 @@ def _press(announcement: Announcement, press: Press) -> Block:
         argument=press.argument or None,
     )
     return button(press.label, press.action, value.text(), style=press.style, confirm=press.confirm)
+
+
+def _menu(announcement: Announcement, menu: Menu) -> Block:
+    options = []
+    for choice in menu.choices:
+        value = ids.ButtonValue(
+            reservation=announcement.reservation_id, argument=choice.argument
+        ).text()
+        options.append((choice.label, value))
+    return actions_menu(menu.label, menu.action, options)
 
 
 def _fallback(sections: Sequence[Section], names: Names) -> str:

@@ -1,0 +1,188 @@
+"""What people do with capacity that is there: kits, endpoints, health, clean-up.
+
+Verbs and buttons, each the one service call it stands for; services decide who may.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from bot.domain.errors import UserError
+from bot.domain.request import Parsed
+from bot.domain.saying import Announcement, Audience, Menu, Section
+from bot.services.kits import Handout
+from bot.services.uses import Uses
+from handlers import ids
+from handlers.cards.notes import note_messages
+from handlers.desk import Desk
+from handlers.ids import ButtonValue
+from handlers.reply import Message, Reply
+
+OLD = "That button is from an older version of me."
+
+
+class Said(Protocol):
+    """A line, as far as it matters here."""
+
+    @property
+    def parsed(self) -> Parsed:
+        """What it means."""
+
+    @property
+    def user(self) -> str:
+        """Who said it."""
+
+
+class Pressed(Protocol):
+    """A press, as far as it matters here."""
+
+    @property
+    def value(self) -> ButtonValue:
+        """What the button carried."""
+
+    @property
+    def user(self) -> str:
+        """Who pressed."""
+
+
+def _uses(desk: Desk) -> Uses:
+    if desk.uses is None:
+        raise UserError("That does nothing yet.", hint="list")
+    return desk.uses
+
+
+def told(
+    sections: tuple[Section, ...], *, reservation: int | None = None, menus: tuple[Menu, ...] = ()
+) -> tuple[Message, ...]:
+    """Return a service's sections as private messages."""
+    return note_messages(
+        Announcement(
+            kind="whisper",
+            to=Audience(),
+            reservation_id=reservation,
+            sections=sections,
+            menus=menus,
+        )
+    )
+
+
+def _kits(handouts: tuple[Handout, ...], reservation: int) -> Reply:
+    messages = [
+        message
+        for handout in handouts
+        for message in told(handout.sections, reservation=reservation, menus=handout.menus)
+    ]
+    return Reply(messages=tuple(messages))
+
+
+def _word(text: str) -> Reply:
+    return Reply(messages=told((Section(sentences=((text,),)),)))
+
+
+# --- verbs --------------------------------------------------------------------------------------
+
+
+def _launch(said: Said, desk: Desk) -> Reply:
+    number = _needed(said)
+    return _kits(_uses(desk).kits.launch(number), number)
+
+
+def _health(said: Said, desk: Desk) -> Reply:
+    number = _needed(said)
+    return Reply(messages=told(_uses(desk).healing.health(number), reservation=number))
+
+
+def _endpoint(said: Said, desk: Desk) -> Reply:
+    """Create, show or delete; a model that reads gpu-42 names the reservation instead."""
+    keeping = _uses(desk).endpoints
+    arguments = said.parsed.arguments
+    model = str(arguments.get("model") or "")
+    number = _number(said.parsed.id) or _number(model)
+    match arguments.get("action"):
+        case "create":
+            if not model or _number(model) is not None:
+                raise UserError(
+                    "Which SageMaker model should it serve?",
+                    hint=f"endpoint create {said.parsed.id or 'gpu-42'} your-model-name",
+                )
+            count = arguments.get("count")
+            sections = keeping.create(
+                number, model=model, count=count if isinstance(count, int) else None, by=said.user
+            )
+        case "delete":
+            sections = keeping.delete(number, by=said.user, named=model or None)
+        case _:
+            sections = keeping.status(number, by=said.user, named=model or None)
+    return Reply(messages=told(sections, reservation=number))
+
+
+# --- buttons ------------------------------------------------------------------------------------
+
+
+def _press_kit(pressed: Pressed, desk: Desk) -> Reply:
+    number = pressed.value.reservation
+    if number is None:
+        raise UserError(OLD, hint="list")
+    return _kits(_uses(desk).kits.launch(number, name=pressed.value.argument), number)
+
+
+def _press_look(pressed: Pressed, desk: Desk) -> Reply:
+    return _word(_uses(desk).cleaning.look(_reservation(pressed), by=pressed.user))
+
+
+def _press_clean(pressed: Pressed, desk: Desk) -> Reply:
+    number, key = _reservation(pressed), pressed.value.argument or ""
+    return _word(_uses(desk).cleaning.remove(number, key, by=pressed.user))
+
+
+def _press_clean_all(pressed: Pressed, desk: Desk) -> Reply:
+    return _word(_uses(desk).cleaning.remove_all(_reservation(pressed), by=pressed.user))
+
+
+def _press_agree(pressed: Pressed, desk: Desk) -> Reply:
+    number, _, key = (pressed.value.argument or "").partition("|")
+    if not number.isdecimal():
+        raise UserError(OLD, hint="list")
+    return _word(_uses(desk).cleaning.agree(int(number), key, by=pressed.user))
+
+
+def _press_delete(pressed: Pressed, desk: Desk) -> Reply:
+    number = _reservation(pressed)
+    return Reply(messages=told(_uses(desk).endpoints.delete(number, by=pressed.user)))
+
+
+def _reservation(pressed: Pressed) -> int:
+    """Return the reservation of a button; a reminder's carries it as its argument."""
+    if pressed.value.reservation is not None:
+        return pressed.value.reservation
+    number = (pressed.value.argument or "").partition("|")[0]
+    if not number.isdecimal():
+        raise UserError(OLD, hint="list")
+    return int(number)
+
+
+def _needed(said: Said) -> int:
+    number = _number(said.parsed.id)
+    if number is None:
+        raise UserError("Please say which one, by its number.", hint="list")
+    return number
+
+
+def _number(name: str | None) -> int | None:
+    digits = (name or "").lower().removeprefix("#").removeprefix("gpu-")
+    return int(digits) if digits.isdecimal() else None
+
+
+VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
+    "launch": _launch,
+    "endpoint": _endpoint,
+    "health": _health,
+}
+
+BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
+    ids.KIT: _press_kit,
+    ids.CLEANUP: _press_look,
+    ids.CLEAN: _press_clean,
+    ids.CLEAN_ALL: _press_clean_all,
+    ids.CLEAN_AGREE: _press_agree,
+    ids.ENDPOINT_DELETE: _press_delete,
+}
