@@ -33,8 +33,10 @@ ALL = 100_000
 _S = ReservationState
 _HELD = frozenset({_S.ACTIVE, _S.SCHEDULED, _S.PAYMENT_PENDING})
 
+NEVER_FOLDED = "Needs a person"
+
 SECTIONS: tuple[tuple[str, Callable[[Books], Iterable[Line]]], ...] = (
-    ("Needs a person", digest_lines.troubles),
+    (NEVER_FOLDED, digest_lines.troubles),
     ("Ends within two days", digest_lines.ends),
     ("Running now", digest_lines.running),
     ("Idle", digest_lines.idle),
@@ -134,7 +136,9 @@ class Digesting:
             lines = list(lines_of(books))
             if lines:
                 shown[title] = [f"{line.name} {line.state}" for line in lines]
-                known = frozenset(before.get(title, ()))
+                # What needs a person needs one until somebody acts, so that is never folded away.
+                seen = () if title == NEVER_FOLDED else before.get(title, ())
+                known = frozenset(seen)
                 sections.append(Section(title=title, sentences=tuple(_folded(lines, known))))
         money = tuple(self._money(tx, now))
         if money:

@@ -49,9 +49,11 @@ class FakeHoldings:
         self.shown: dict[str, dict[str, object]] = {}
         self.lost: set[str] = set()
         self.asked: list[str] = []
+        self.calls = 0
 
     def look(self, receipts: Sequence[Receipt]) -> Mapping[str, Receipt]:
         seen = {}
+        self.calls += 1
         for receipt in receipts:
             self.asked.append(receipt.id)
             update: dict[str, object] = {"checked_at": self.clock.now()}
@@ -159,6 +161,7 @@ class AfterWorld:
         fee: str = "1105.10",
         reason: str | None = None,
         receipt_id: str = "",
+        region: str = "us-east-1",
     ) -> Reservation:
         """Put a confirmed purchase in the books, as the money path leaves it."""
         segment = Segment(start=start, end=end, zone="us-east-1b")
@@ -195,7 +198,7 @@ class AfterWorld:
                 kind=Kind.CAPACITY_BLOCK,
                 ref="cb-1",
                 account="research",
-                region="us-east-1",
+                region=region,
                 zone="us-east-1b",
                 instance_type="p5.48xlarge",
                 instance_count=2,
@@ -256,7 +259,7 @@ class AfterWorld:
                     reservation_id=reservation.id,
                     kind=Kind.CAPACITY_BLOCK,
                     account="research",
-                    region="us-east-1",
+                    region=region,
                     zone="us-east-1b",
                     instance_type="p5.48xlarge",
                     instance_count=2,
