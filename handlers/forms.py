@@ -31,6 +31,7 @@ WHAT, LENGTH, WHEN, BUDGET, WHERE, TARGET, SPOT, USE, TEAM, OTHER, REASON = (
 )
 VALUE = "value"
 DENIAL = "denial"
+WORDS = "words"
 MOST_FIELD_ERROR = 300
 MOST_REASON = 500
 
@@ -60,6 +61,7 @@ class FormContext(Model):
     locale: str = "en-US"
     reservation: int | None = None
     proposal: int | None = None
+    question: int | None = None
 
 
 def request_form(context: FormContext, request: Request | None) -> dict[str, object]:
@@ -103,6 +105,20 @@ def denial_form(context: FormContext, *, name: str) -> dict[str, object]:
         "submit": label(said("deny"), most=24),
         "close": label(said("form_close"), most=24),
         "blocks": [block],
+    }
+
+
+def words_form(context: FormContext, *, callback: str, question: str) -> dict[str, object]:
+    """Return a form with one text under a question."""
+    said = partial(say, locale=context.locale)
+    return {
+        "type": "modal",
+        "callback_id": callback,
+        "private_metadata": context.model_dump_json(exclude_defaults=True),
+        "title": label(said("form_title"), most=24),
+        "submit": label(said("form_send_words"), most=24),
+        "close": label(said("form_close"), most=24),
+        "blocks": [_text(WORDS, question, "…", {}, optional=False, most=MOST_REASON)],
     }
 
 

@@ -43,8 +43,8 @@ from handlers.deliveries import (
     submission_of,
 )
 from handlers.desk import Reading
-from handlers.forms import DENIAL, FormContext, complaints, sentence_of
-from handlers.ids import DENY_VIEW, REQUEST_VIEW
+from handlers.forms import DENIAL, WORDS, FormContext, complaints, sentence_of
+from handlers.ids import DENY_VIEW, REQUEST_VIEW, WORDS_VIEWS
 from handlers.web import SLACK_API, call, reading_client
 
 ACK_LIMIT = timedelta(seconds=2.5)
@@ -205,6 +205,9 @@ class Listeners:
         if item.form == DENY_VIEW:
             said = (item.values.get(DENIAL) or "").strip()
             return {} if said else {DENIAL: "Please say why; the requester will read it."}
+        if item.form in WORDS_VIEWS:
+            said = (item.values.get(WORDS) or "").strip()
+            return {} if said else {WORDS: "Please write something; others will read it."}
         if item.form != REQUEST_VIEW:
             return {}
         context = FormContext.model_validate_json(item.context or "{}")
@@ -267,6 +270,8 @@ def build_app(
     app.action(_ANY)(listeners.action)
     app.view(REQUEST_VIEW)(listeners.submission)
     app.view(DENY_VIEW)(listeners.submission)
+    for view in WORDS_VIEWS:
+        app.view(view)(listeners.submission)
     app.event("app_home_opened")(listeners.opened)
     return app
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.domain.errors import UserError
 from bot.domain.records import Delivery, Person
-from handlers import ids
+from handlers import ids, questions
 from handlers.commands import Said, obey
 from handlers.deliveries import Command, Submission
 from handlers.desk import Desk
@@ -74,4 +74,5 @@ def _deny(sent: Sent, desk: Desk) -> Reply:
 KNOWN: dict[str, Callable[[Sent, Desk], Reply]] = {
     ids.REQUEST_VIEW: _request,
     ids.DENY_VIEW: _deny,
+    **questions.FORMS,
 }

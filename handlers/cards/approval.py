@@ -123,6 +123,7 @@ def _buttons(proposal: Proposal) -> Iterator[Block]:
         confirm=f"Up to {amount} may be spent for this.{final}",
     )
     yield button("Deny", ids.DENY, value, style="danger")
+    yield button("Ask …", ids.ASK, value)
 
 
 def _fallback(view: CardView, proposal: Proposal) -> str:

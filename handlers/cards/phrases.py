@@ -3,6 +3,10 @@
 from bot.language.speech import language_of
 
 ENGLISH = {
+    "ask_form": "Your question about {name}",
+    "answer_form": "Your answer about {name}",
+    "alone_form": "Why alone? Everybody reads it ({name})",
+    "form_send_words": "Send",
     "works": "This works:",
     "try": "Try",
     "open_form": "Open the form",
@@ -48,6 +52,10 @@ ENGLISH = {
 }
 
 PORTUGUESE = {
+    "ask_form": "Sua pergunta sobre {name}",
+    "answer_form": "Sua resposta sobre {name}",
+    "alone_form": "Por que só você? Todos leem ({name})",
+    "form_send_words": "Enviar",
     "works": "Isto funciona:",
     "try": "Tente",
     "open_form": "Abrir o formulário",
@@ -91,6 +99,10 @@ PORTUGUESE = {
 }
 
 SPANISH = {
+    "ask_form": "Tu pregunta sobre {name}",
+    "answer_form": "Tu respuesta sobre {name}",
+    "alone_form": "¿Por qué sola o solo? Todos lo leen ({name})",
+    "form_send_words": "Enviar",
     "works": "Esto funciona:",
     "try": "Pruebe",
     "open_form": "Abrir el formulario",

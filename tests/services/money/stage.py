@@ -31,6 +31,7 @@ from bot.services.overstaying import Overstaying
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
 from bot.services.purchasing import Purchasing
+from bot.services.questioning import Questioning
 from bot.services.quoting import Quoting
 from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
@@ -270,6 +271,9 @@ class World:
             lending=lending,
             reconciling=self.reconciling,
             started_at=self.clock.now(),
+        )
+        self.questioning = Questioning(
+            **ruled, verifying=verifying, telling=telling, pleading=pleading
         )
         self.retrying = Retrying(**ruled, standing=self.settling.standing)
         self.overstaying = Overstaying(

@@ -241,7 +241,7 @@ def test_the_approval_card_asks_for_an_amount_until_a_time():
     ):
         assert phrase in said, phrase
     assert message.text == ("Approve up to $6,877.44 for gpu-42 until Wed 10 Mar 2027, 17:30 UTC?")
-    assert names(message) == [ids.APPROVE, ids.DENY]
+    assert names(message) == [ids.APPROVE, ids.DENY, ids.ASK]
 
 
 def test_a_budget_that_is_not_enough_is_said():
