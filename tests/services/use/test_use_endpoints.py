@@ -1,0 +1,215 @@
+"""Endpoints on a plan, against the simulated SageMaker with real boto3."""
+
+from datetime import timedelta
+
+import pytest
+from botocore.exceptions import ClientError
+
+from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.market import Kind
+from bot.domain.request import Target
+from bot.domain.using import EndpointStage
+from bot.services.endpoint_stages import record_of
+
+PLAN = Kind.TRAINING_PLAN
+
+
+def model(world, name: str = "llama") -> str:
+    world.client("sagemaker").create_model(
+        ModelName=name,
+        PrimaryContainer={"Image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/serve:1"},
+        ExecutionRoleArn="arn:aws:iam::111122223333:role/serve",
+    )
+    return name
+
+
+def stage(world, number: int) -> EndpointStage:
+    with world.store.reading() as tx:
+        record = record_of(tx, number)
+    assert record is not None
+    return record.stage
+
+
+def name_of(world, number: int) -> str:
+    with world.store.reading() as tx:
+        record = record_of(tx, number)
+    assert record is not None
+    return record.order.name
+
+
+def test_an_endpoint_runs_on_the_plan_and_shows_what_it_uses(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    world.run(timedelta(minutes=10))
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    shown = world.client("sagemaker").describe_endpoint(EndpointName=name_of(world, number))
+    (variant,) = shown["ProductionVariants"]
+    held = variant["CapacityReservationConfig"]
+    assert held["MlReservationArn"] == world.receipt(number).id
+    assert held["CapacityReservationPreference"] == "capacity-reservations-only"
+    (ready,) = world.said("is in service")
+    assert "It uses 1 of the plan's 2 machines." in world.note(
+        next(key for key, one in world.messenger.said.items() if one is ready)
+    )
+    assert world.calls("CreateEndpointConfig") == world.calls("CreateEndpoint") == 1
+
+
+def test_nothing_is_sent_before_the_plan_is_active(world) -> None:
+    number = world.buy(PLAN, Target.ENDPOINT)
+    world.run(timedelta(hours=1))
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    start = world.receipt(number).segments[0].start
+    world.run_until(start - timedelta(minutes=1))
+    assert stage(world, number) is EndpointStage.WAITING
+    assert world.calls("CreateEndpointConfig") == 0
+    looks = world.calls("DescribeTrainingPlan")
+    world.run_until(start + timedelta(minutes=15))
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    assert looks < 60, "it waits for the start and does not ask every minute for days"
+
+
+def test_a_plan_for_something_else_takes_no_endpoint(world) -> None:
+    number = world.begun(PLAN, Target.TRAINING_JOB)
+    with pytest.raises(UserError, match="no training plan for endpoints"):
+        world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+
+
+def test_a_missing_model_fails_with_sagemakers_own_reason(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model="nobody", count=1, by="U0ANA")
+    world.run(timedelta(minutes=2))
+    assert stage(world, number) is EndpointStage.FAILED
+    (failed,) = world.said("Could not find model nobody")
+    assert [press.action for press in failed.presses] == ["gpu.endpoint.delete"]
+    assert world.calls("CreateEndpoint") == 0
+
+
+def test_an_endpoint_that_does_not_come_up_says_why(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    made = model(world)
+    client = world.client("sagemaker")
+    variant = {
+        "VariantName": "one",
+        "ModelName": made,
+        "InitialInstanceCount": 2,
+        "InstanceType": "ml.p5.48xlarge",
+        "CapacityReservationConfig": {
+            "MlReservationArn": world.receipt(number).id,
+            "CapacityReservationPreference": "capacity-reservations-only",
+        },
+    }
+    client.create_endpoint_config(EndpointConfigName="theirs", ProductionVariants=[variant])
+    client.create_endpoint(EndpointName="theirs", EndpointConfigName="theirs")
+    world.run(timedelta(minutes=10))
+    world.uses.endpoints.create(number, model=made, count=1, by="U0ANA")
+    world.run(timedelta(minutes=10))
+    assert stage(world, number) is EndpointStage.FAILED
+    assert world.said("InsufficientInstanceCapacity")
+
+
+@pytest.mark.parametrize("operation", ["CreateEndpointConfig", "CreateEndpoint"])
+def test_a_lost_answer_is_looked_up_and_not_sent_again(world, operation) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.aws.add_fault({"operation": operation, "fault": "lost-answer"})
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    world.run(timedelta(minutes=15))
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    assert world.calls(operation) == 1
+
+
+def test_a_restart_after_any_stage_goes_on_where_it_was(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    for _ in range(8):
+        world.start()
+        world.aws.settle()
+        world.duties.step(limit=1)
+    world.start()
+    world.run(timedelta(minutes=15))
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    assert world.calls("CreateEndpointConfig") == world.calls("CreateEndpoint") == 1
+
+
+def test_delete_takes_the_endpoint_first_and_then_its_configuration(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    world.run(timedelta(minutes=10))
+    name = name_of(world, number)
+    world.uses.endpoints.delete(number, by="U0ANA")
+    world.settle()
+    assert world.calls("DeleteEndpointConfig") == 0
+    world.run(timedelta(minutes=10))
+    assert stage(world, number) is EndpointStage.GONE
+    client = world.client("sagemaker")
+    for call, key in (
+        (client.describe_endpoint, "EndpointName"),
+        (client.describe_endpoint_config, "EndpointConfigName"),
+    ):
+        with pytest.raises(ClientError, match="Could not find"):
+            call(**{key: name})
+    assert world.calls("DeleteEndpoint") == world.calls("DeleteEndpointConfig") == 1
+
+
+def test_after_a_deletion_another_one_can_be_made(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    made = model(world)
+    for _ in range(2):
+        world.uses.endpoints.create(number, model=made, count=1, by="U0ANA")
+        world.run(timedelta(minutes=10))
+        assert stage(world, number) is EndpointStage.IN_SERVICE
+        world.uses.endpoints.delete(number, by="U0ANA")
+        world.run(timedelta(minutes=10))
+    assert stage(world, number) is EndpointStage.GONE
+
+
+def test_before_the_plans_end_it_warns_and_at_the_end_it_deletes(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    end = world.receipt(number).segments[0].end - timedelta(minutes=30)
+    world.run_until(end - timedelta(hours=1, minutes=1))
+    assert not world.said("every call to it fails")
+    world.run_until(end - timedelta(minutes=50))
+    assert len(world.said("every call to it fails")) == 1
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    world.run_until(end + timedelta(minutes=10))
+    assert stage(world, number) is EndpointStage.GONE
+
+
+def test_only_its_people_may_make_or_delete_it(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    with pytest.raises(NotAllowedError):
+        world.uses.endpoints.create(number, model="llama", count=1, by="U0LIN")
+    world.people.inactive.add("U0ANA")
+    with pytest.raises(NotAllowedError):
+        world.uses.endpoints.create(number, model="llama", count=1, by="U0ANA")
+    with pytest.raises(NotAllowedError):
+        world.uses.endpoints.delete(number, by="U0LIN")
+
+
+def test_a_reservation_has_one_endpoint_at_a_time(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    with pytest.raises(UserError, match="already"):
+        world.uses.endpoints.create(number, model="other", count=1, by="U0ANA")
+    with pytest.raises(UserError, match="1 to 2"):
+        other = world.begun(PLAN, Target.ENDPOINT)
+        world.uses.endpoints.create(other, model="llama", count=3, by="U0ANA")
+
+
+def test_without_an_id_the_only_plan_is_meant_and_a_model_names_its_endpoint(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(None, model=model(world), count=1, by="U0ANA")
+    assert stage(world, number) is EndpointStage.WAITING
+    with pytest.raises(UserError, match="no such endpoint"):
+        world.uses.endpoints.delete(None, by="U0ANA", named="mistral")
+    world.uses.endpoints.delete(None, by="U0ANA", named="llama")
+    assert stage(world, number) is EndpointStage.DELETING
+
+
+def test_status_asks_sagemaker(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    world.uses.endpoints.create(number, model=model(world), count=2, by="U0ANA")
+    world.run(timedelta(minutes=10))
+    (shown,) = world.uses.endpoints.status(number, by="U0LIN")
+    assert ("SageMaker says InService.",) in shown.sentences
+    assert ("It uses 2 of the plan's 2 machines.",) in shown.sentences
