@@ -70,7 +70,7 @@ def draw(rng: random.Random) -> Mischief:
         return rng.random() < share
 
     return Mischief(
-        buying=rng.choice(BUYING) if now_and_then(0.7) else None,
+        buying=rng.choice(BUYING) if now_and_then(0.6) else None,
         reading=tuple(
             (rng.choice(READ), rng.choice(READING)) for _ in range(rng.choice((0, 0, 0, 1, 2)))
         ),

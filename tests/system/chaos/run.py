@@ -188,11 +188,11 @@ class Run:
         self.place.keep_alive()
         with contextlib.suppress(StuckError):
             self.place.rest()
+        self.place.end_second()
         if self.mischief.stop == "after expiry":
             self._jump("9h")
         if self.mischief.stop is not None:
             self._command(ADMINISTRATOR, "resume")
-        self.place.end_second()
         self._jump("50m")
         self._jump(f"{self.rng.choice((1, 1, 6, 20))}h")
         self.place.rest()
@@ -201,7 +201,8 @@ class Run:
 
     def _jump(self, length: str) -> None:
         for _ in range(3):
-            self.place.keep_alive()
+            with contextlib.suppress(StuckError):
+                self.place.rest()
             self.surface.post("/control/clock", advance=length)
             if self.place.world.bot is not None and self.place.world.bot.running:
                 return

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -24,6 +25,9 @@ from sandbox.world import Settings, World, running
 CONFIG = Path(__file__).with_name("config.yaml")
 LONGEST_WAIT_SECONDS = 60.0
 PAUSE_SECONDS = 0.05
+AT_REST, ORPHANED = "at rest", "waits for a call of a bot that was killed"
+CALL_IS_OVER = timedelta(minutes=4)
+"""Longer than twice the time that one purchase may take (bot.services.reconciling)."""
 WINDOWS = [
     {
         "region": region,
@@ -90,13 +94,23 @@ class Place:
             self.second = None
 
     def rest(self) -> None:
-        """Wait until nothing that can be done now is undone."""
-        self.until(self._at_rest, "the bot to come to rest")
+        """Wait until nothing that can be done now is undone.
 
-    def _at_rest(self) -> bool:
+        A call whose bot was killed while another lived on is known to be over by time alone.
+        """
+        if self.until(self._at_rest, "the bot to come to rest") == ORPHANED:
+            self.world.clock.move_to(self.world.clock.now() + CALL_IS_OVER)
+            self.until(self._at_rest, "the bot to see that a call is over")
+
+    def _at_rest(self) -> str | None:
         assert self.world.bot is not None
         health = asked(str(self.world.bot.port))
-        return health is not None and not any(health["backlog"].values())
+        if health is None:
+            return None
+        purchases = health["backlog"].pop("purchases")
+        if any(health["backlog"].values()):
+            return None
+        return ORPHANED if purchases else AT_REST
 
     def until(self, look: Any, what: str, seconds: float = LONGEST_WAIT_SECONDS) -> Any:
         """The first true value of `look()`; the bot is kept alive meanwhile.
