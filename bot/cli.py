@@ -211,23 +211,51 @@ def replay(reservation: str, config: Path | None, *, as_json: bool) -> None:
 
 
 @gpubot.command()
-@click.argument("action", type=click.Choice(["list", "verify"]), default="list")
+@click.argument("action", type=click.Choice(["list", "verify", "settle"]), default="list")
+@click.argument("purchase", required=False)
+@click.option("--not-bought", is_flag=True, help="declare that AWS never sold PURCHASE")
+@click.option("--reason", default="", help="how that is known; it is kept for ever")
+@click.option("--as", "by", default="administrator", show_default=True, help="who says so")
+@click.option("--offline", is_flag=True, help="verify without asking AWS")
+@_config
 @_json
 @click.pass_context
-def ledger(ctx: click.Context, action: str, *, as_json: bool) -> None:
-    """List every intent to spend with its outcome, or verify the ledger's chain and AWS."""
-    from bot.desk import ledger_rows, ledger_verified
-
+def ledger(ctx: click.Context, /, action: str, *, as_json: bool, **how: Any) -> None:
+    """List every intent to spend, verify the ledger and AWS, or settle what needs a review."""
     if action == "list":
+        from bot.desk import ledger_rows
+
         rows = ledger_rows()
         click.echo(json.dumps({"purchases": rows}) if as_json else _table(rows))
-        return
-    faults = ledger_verified()
-    if as_json:
-        click.echo(json.dumps({"ok": not faults, "faults": faults}))
+    elif action == "verify":
+        _verify(ctx, as_json=as_json, config=None if how["offline"] else how["config"])
     else:
-        click.echo("\n".join(faults) if faults else "The ledger holds.")
+        _settle(how, as_json=as_json)
+
+
+def _verify(ctx: click.Context, *, as_json: bool, config: Path | None) -> None:
+    from bot.desk import ledger_verified
+
+    faults = ledger_verified(config)
+    if as_json:
+        click.echo(json.dumps({"ok": not faults, "aws": config is not None, "faults": faults}))
+    elif faults:
+        click.echo("\n".join(faults))
+    else:
+        asked = "" if config else " AWS was not asked: name the file with --config."
+        click.echo(f"The ledger holds.{asked}")
     ctx.exit(REFUSED if faults else OK)
+
+
+def _settle(how: dict[str, Any], *, as_json: bool) -> None:
+    from bot.desk import ledger_settled
+
+    if not how["purchase"] or not how["not_bought"]:
+        raise click.UsageError('write: ledger settle PURCHASE --not-bought --reason "…"')
+    if how["config"] is None:
+        raise click.UsageError("name the administrator's file with --config or GPUBOT_CONFIG")
+    done = ledger_settled(how["purchase"], reason=how["reason"], by=how["by"], config=how["config"])
+    click.echo(json.dumps({"settled": how["purchase"], "said": done}) if as_json else done)
 
 
 @gpubot.command()

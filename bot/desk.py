@@ -13,7 +13,14 @@ from bot.domain.records import gpu_id
 from bot.domain.rules import Rules
 from bot.domain.values import money_text, utc_text
 from bot.engine import decide
+from bot.policy.configuration import Configuration
 from bot.ports import Store, Transaction
+from bot.services.closing import Closing
+from bot.services.comparing import differences
+from bot.services.declaring import Declaring
+from bot.services.following import ENDED_WORDS, FAILED_WORDS
+from bot.services.pleading import Pleading
+from bot.services.telling import Telling
 from bot.settings import read_configuration, read_environment
 from bot.settings.environment import default_database
 from storage import open_store
@@ -50,17 +57,67 @@ def ledger_rows() -> list[dict[str, str]]:
         store.close()
 
 
-def ledger_verified() -> list[str]:
+def ledger_verified(config: Path | None = None) -> list[str]:
     """Return what is wrong with the books, as sentences; empty when they hold.
 
-    The audit chain, every live purchase's money, and every confirmed purchase's receipt.
+    The audit chain, every live purchase's money, and every confirmed purchase's receipt. With
+    the administrator's file also AWS's own books: what vanished, and what this bot did not buy.
     """
+    configuration = read_configuration(config) if config else None
     store = opened()
     try:
         with store.reading() as tx:
-            return [*tx.audit.verify(), *_unbalanced(tx)]
+            faults = [*tx.audit.verify(), *_unbalanced(tx)]
+        if configuration is not None:
+            faults += _beside_aws(store, configuration)
+        return faults
     finally:
         store.close()
+
+
+def _beside_aws(store: Store, configuration: Configuration) -> list[str]:
+    from bot.aws import AwsHoldings, AwsInventory, Clients  # noqa: PLC0415 — boto3 only when asked
+
+    clock = clock_at(os.environ.get("GPUBOT_CLOCK", "system"))
+    clients = Clients(configuration.accounts)
+    with store.reading() as tx:
+        purchases = tx.purchases.recent(limit=100_000)
+        numbers = dict.fromkeys(purchase.reservation_id for purchase in purchases)
+        kept = [receipt for number in numbers for receipt in tx.receipts.of(number)]
+    live = [receipt for receipt in kept if receipt.state not in ENDED_WORDS | FAILED_WORDS]
+    seen = AwsHoldings(configuration.accounts, clock=clock, clients=clients).look(live)
+    return differences(
+        purchases=purchases,
+        receipts={receipt.id: receipt for receipt in kept} | dict(seen),
+        inventory=AwsInventory(configuration.accounts, clients=clients).read(),
+        now=clock.now(),
+    )
+
+
+def ledger_settled(purchase_id: str, *, reason: str, by: str, config: Path) -> str:
+    """Declare a purchase that needs review as not bought; return what was done.
+
+    Raises:
+        UserError: AWS shows it, its books can't be read, or nothing waits for a review.
+    """
+    from bot.aws import AwsBuyer  # noqa: PLC0415 — boto3 only when it is asked
+
+    configuration = read_configuration(config)
+    clock = clock_at(os.environ.get("GPUBOT_CLOCK", "system"))
+    telling = Telling(configuration=configuration)
+    store = opened()
+    try:
+        settled = Declaring(
+            store=store,
+            clock=clock,
+            buyer=AwsBuyer(configuration.accounts, clock=clock),
+            telling=telling,
+            closing=Closing(telling=telling),
+            pleading=Pleading(configuration=configuration),
+        ).not_bought(purchase_id, by=by, reason=reason)
+    finally:
+        store.close()
+    return f"{settled.id} is settled as not bought; its {money_text(settled.fee)} USD is free."
 
 
 def _unbalanced(tx: Transaction) -> list[str]:

@@ -7,6 +7,7 @@ from bot.aws.holdings import AwsHoldings
 from bot.aws.identity import Check, check_identity
 from bot.aws.leftovers import AwsLeftovers
 from bot.aws.machines import AwsMachines
+from bot.aws.inventory import AwsInventory
 from bot.aws.market import AwsMarket
 from bot.aws.tagging import AwsTagger
 
@@ -14,6 +15,7 @@ __all__ = [
     "AwsBuyer",
     "AwsEndpoints",
     "AwsHoldings",
+    "AwsInventory",
     "AwsLeftovers",
     "AwsMachines",
     "AwsMarket",

@@ -239,6 +239,8 @@ class Following:
         if parent is not None:
             self._move_extension(tx, reservation, receipts, parent, now)
             return
+        if reservation.state in (_S.PURCHASING, _S.NEEDS_REVIEW):
+            return  # other parts are bought, or in doubt: whoever settles them moves it on
         state = state_from(receipts)
         if state is None or state == reservation.state:
             return

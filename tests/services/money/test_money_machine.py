@@ -46,6 +46,8 @@ RATES = tuple(
 PRICE = Decimal("1105.10")
 CEILING = Decimal("6000.00")
 MOST = 8
+SETTLED = (S.PAYMENT_PENDING, S.SCHEDULED, S.ACTIVE, S.ENDED, S.FAILED, S.SHADOWED)
+"""States of which nothing more is bought and nothing is in doubt."""
 
 
 class Money(RuleBasedStateMachine):
@@ -168,14 +170,21 @@ class Money(RuleBasedStateMachine):
         moods=st.lists(st.sampled_from(list(Mood)), max_size=2),
         commit=st.sampled_from([None, None, 1, 2, 3, 4]),
         before=st.booleans(),
+        minutes=st.sampled_from([0, 2, 40]),
     )
-    def ask_agree_and_buy(self, count, moods, commit, before) -> None:
+    def ask_agree_and_buy(self, count, moods, commit, before, minutes) -> None:
         self.world.store.countdown = None
         reservation_id = self._file(count)
         self._try(lambda: self._agree(reservation_id))
         self.world.aws.moods = list(moods)
         self.world.store.before, self.world.store.countdown = before, commit
         self._try(lambda: self.world.purchasing.buy(reservation_id))
+        self._linger(minutes)
+
+    def _linger(self, minutes) -> None:
+        for _ in range(minutes):
+            self.world.clock.advance(timedelta(minutes=1))
+            self._try(self.world.work)
 
     @precondition(lambda self: self.made)
     @rule(data=st.data(), by=st.sampled_from([REQ, OTHER]))
@@ -296,6 +305,26 @@ class Money(RuleBasedStateMachine):
                 if reservation.state in (S.QUOTED, S.EXPIRED, S.CANCELLED, S.DECLINED, S.BLOCKED):
                     keys = [key for key in entries if key.startswith(f"gpu-{reservation_id}/")]
                     assert all(entries[key].state == "freed" for key in keys)
+
+    @invariant()
+    def money_is_held_only_for_what_may_still_be_bought(self) -> None:
+        with self.world.store.reading() as tx:
+            entries = {row.purchase_key: row for row in tx.budget.entries()}
+            for reservation_id in range(1, self.made + 1):
+                if tx.reservations.get(reservation_id).state not in SETTLED:
+                    continue
+                doubtful = {
+                    f"gpu-{reservation_id}/{row.leg.number}"
+                    for row in tx.purchases.of(reservation_id)
+                    if row.state in (P.SUBMITTED, P.INDETERMINATE)
+                }
+                held = {
+                    key
+                    for key, row in entries.items()
+                    if row.reservation_id == reservation_id and row.state == "held"
+                }
+                assert held <= doubtful
+                assert not doubtful
 
     @invariant()
     def doubt_always_has_somebody_who_looks(self) -> None:
