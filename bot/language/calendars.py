@@ -59,6 +59,7 @@ def next_occurrence(month: int, day: int, today: date) -> date | None:
     return None
 
 
+@lru_cache(maxsize=64)
 def horizon(now: datetime) -> datetime:
     """Return the last instant that may be asked for: two years ahead."""
     try:

@@ -33,24 +33,23 @@ def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int,
         RefusalError: a time that no clock shows (13pm, 24:00).
     """
     tokens = scene.tokens
-    if named := tokens.phrase("clock", at):
-        return _zoned(scene, named[0], Clock((int(named[1]) * 60,)))
     key = tokens.key(at)
     if not key or not key[0].isdigit():
-        return None
-    if half := _HALF_DAY.fullmatch(key):
+        named = tokens.phrase("clock", at)
+        return _zoned(scene, named[0], Clock((int(named[1]) * 60,))) if named else None
+    if key[-1] == "m" and (half := _HALF_DAY.fullmatch(key)):
         seconds = _half_day(half[1], half[2], half[3], (at, at + 1))
         return _zoned(scene, at + 1, Clock((seconds,)))
     following = tokens.phrase("half", at + 1) if not tokens.apart(at + 1) else None
     if following and (plain := re.fullmatch(r"(\d{1,2})(?::(\d{2}))?", key)):
         seconds = _half_day(plain[1], plain[2], str(following[1]), (at, following[0]))
         return _zoned(scene, following[0], Clock((seconds,)))
-    if colon := _COLON.fullmatch(key):
+    if ":" in key and (colon := _COLON.fullmatch(key)):
         seconds = _seconds(int(colon[1]), int(colon[2]), (at, at + 1))
         exact = seconds + int(colon[3] or 0) + float(colon[4] or 0)
         clock = Clock((exact,), sure(colon[5]) if colon[5] else None)
         return (at + 1, clock) if clock.zone else _zoned(scene, at + 1, clock)
-    if hours := _HOURS.fullmatch(key):
+    if "h" in key and (hours := _HOURS.fullmatch(key)):
         if hours[2] is None and not led and (not after_day or int(hours[1]) > _LAST_HOUR + 1):
             return None
         return _zoned(

@@ -56,6 +56,8 @@ def day_at(scene: Scene, at: int, *, led: bool = False) -> tuple[int, Day] | Non
 
 def _worded(scene: Scene, at: int) -> tuple[int, Day] | None:
     tokens, today = scene.tokens, scene.today
+    if at >= tokens.count or not tokens.starts[at]:
+        return None
     if vague := tokens.phrase("vague", at):
         return vague[0], Day(_vague(str(vague[1]), today), ask=True)
     if near := tokens.phrase("today", at):
@@ -100,12 +102,12 @@ def _vague(what: str, today: date) -> tuple[date, ...]:
 def _numeric(scene: Scene, at: int, *, led: bool) -> tuple[int, Day] | None:
     tokens = scene.tokens
     key = tokens.key(at)
-    if iso := _ISO.fullmatch(key):
+    if "-" in key and (iso := _ISO.fullmatch(key)):
         found = existing(int(iso[1]), int(iso[2]), int(iso[3]))
         if found is None:
             raise _no_such(scene, (at, at + 1))
         return at + 1, Day((found,), clock=iso[4] or "")
-    if slash := _SLASH.fullmatch(key):
+    if "/" in key and (slash := _SLASH.fullmatch(key)):
         return at + 1, _slashed(scene, at, slash)
     number = _DAY.fullmatch(key)
     if not number:

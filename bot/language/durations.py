@@ -41,6 +41,7 @@ class Length(NamedTuple):
     fine: bool
     end: int
     apart: tuple[Decimal, ...] = ()
+    minutes_only: bool = False
 
 
 def _unit(word: str) -> str | None:
@@ -75,15 +76,17 @@ def amounts_at(scene: Scene, at: int) -> tuple[int, list[Amount]] | None:
             if unit is None or tokens.apart(at + 1):
                 return None
             name = "refused" if tokens.items[at + 1].text == "M" else str(unit[1])
-            return unit[0], [Amount(key, name, tokens.said(at, unit[0]))]
+            return unit[0], [Amount(key, name, f"{key} {tokens.items[at + 1].text}")]
         joined = None if _CLOCK.fullmatch(key) else _joined(key)
-        if joined and _MONTHS.search(tokens.items[at].text):
+        if joined and key[-1] == "m" and _MONTHS.search(tokens.items[at].text):
             joined[-1] = joined[-1]._replace(unit="refused")
         return (at + 1, joined) if joined else None
-    word = tokens.phrase("number", at) or tokens.phrase("one", at)
+    begins = tokens.starts[at]
+    word = (tokens.phrase("number", at) or tokens.phrase("one", at)) if begins else None
     unit = tokens.phrase("unit", word[0]) if word else None
     if word and unit and len(tokens.key(word[0])) > 1:
-        return unit[0], [Amount(str(word[1]), str(unit[1]), tokens.said(at, unit[0]))]
+        said = f"{tokens.items[at].text} {tokens.items[word[0]].text}"
+        return unit[0], [Amount(str(word[1]), str(unit[1]), said)]
     return None
 
 
@@ -106,20 +109,22 @@ def length_at(scene: Scene, at: int, *, words: int = _MOST_AMOUNTS) -> Length | 
         amounts = [*amounts, *more[1]]
         said.append(more[1])
     span = (at, end)
-    if any(_size(b) >= _size(a) for a, b in pairwise(amounts)):
+    if len(amounts) > 1 and any(_size(b) >= _size(a) for a, b in pairwise(amounts)):
         raise RefusalError("duration_form", tokens=span, said=scene.tokens.said(*span)[:40])
-    # Minutes first, divided once: 2h20m is the same number whoever adds it up.
-    hours = sum((_minutes(scene, amount, span) for amount in amounts), Decimal(0)) / 60
+    hours = _hours(scene, amounts, span)
     if hours > LONGEST_HOURS:
         raise RefusalError("duration_long", tokens=span, mend=("2 weeks",))
     fine = any(amount.unit in {"1", "minute"} for amount in amounts)
-    apart = tuple(
-        sum((_minutes(scene, amount, span) for amount in word), Decimal(0)) / 60 for word in said
-    )
+    apart = tuple(_hours(scene, word, span) for word in said) if len(said) > 1 else ()
     doubtful = any(
-        hours >= _size(before[-1]) for before, hours in zip(said[:-1], apart[1:], strict=True)
+        later >= _size(before[-1]) for before, later in zip(said[:-1], apart[1:], strict=True)
     )
-    return Length(hours, fine, end, apart if doubtful else ())
+    return Length(hours, fine, end, apart if doubtful else (), amounts[0].unit == "minute")
+
+
+def _hours(scene: Scene, amounts: list[Amount], span: tuple[int, int]) -> Decimal:
+    # Minutes first, divided once: 2h20m is the same number whoever adds it up.
+    return sum((_minutes(scene, amount, span) for amount in amounts), Decimal(0)) / 60
 
 
 def _size(amount: Amount) -> Decimal:
@@ -161,8 +166,8 @@ def duration(scene: Scene, at: int) -> Found | None:
         return None
     end = length.end
     span = (at, end)
-    said = tokens.said(begin, end)
-    if length.hours < 1 or _only_minutes(scene, begin):
+    if length.hours < 1 or length.minutes_only:
+        said = tokens.said(begin, end)
         raise RefusalError("duration_minutes", tokens=(begin, end), mend=("1h",), said=said)
     parts = [Part("duration", (length.hours, *length.apart), *span)]
     late = None if strict else tokens.phrase("strict", end)
@@ -171,11 +176,6 @@ def duration(scene: Scene, at: int) -> Found | None:
     if strict or end != length.end:
         parts.append(Part("strict", (True,), *span))
     return end, tuple(parts)
-
-
-def _only_minutes(scene: Scene, at: int) -> bool:
-    found = amounts_at(scene, at)
-    return found is not None and found[1][0].unit == "minute"
 
 
 def number_follows(scene: Scene, at: int) -> bool:

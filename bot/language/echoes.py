@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.domain.request import Request
 from bot.domain.values import plain_text
@@ -83,7 +84,7 @@ def length(hours: Decimal, speech: Speech) -> str:
     shown = speech.number(hours.quantize(Decimal("0.0001")).normalize() + 0)
     days, rest = divmod(hours, 24)
     if rest or not days:
-        return speech.say("hours", hours=shown)
+        return speech.say("hour") if hours == 1 else speech.say("hours", hours=shown)
     text = speech.say("day") if days == 1 else speech.say("days", days=plain_text(days))
     return speech.say("days_hours", days=text, hours=shown)
 
@@ -118,6 +119,7 @@ def _never() -> datetime:
     raise ValueError("a start without instants")
 
 
+@lru_cache(maxsize=1024)
 def is_local_day(first: datetime, end: datetime, zone: tzinfo) -> bool:
     """Return whether two instants bound one whole local day."""
     if end - first > timedelta(hours=26):

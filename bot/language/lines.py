@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.domain.request import Request, Target
 from bot.domain.values import plain_text, utc_text
@@ -104,12 +105,14 @@ def _times(request: Request, zone: tzinfo) -> list[str]:
     return said
 
 
+@lru_cache(maxsize=1024)
 def _end(instant: datetime, zone: tzinfo) -> str:
     """Return a deadline: the day that ends there, or the instant."""
     day = instant.astimezone(zone).date() - timedelta(days=1)
     return day.isoformat() if day_end(day, zone) == instant else moment(instant, zone)
 
 
+@lru_cache(maxsize=1024)
 def moment(instant: datetime, zone: tzinfo) -> str:
     """Return an instant so that it can be read in one way only."""
     local = instant.astimezone(zone).replace(tzinfo=None)

@@ -30,7 +30,8 @@ _MARKUP = re.compile(
     r"|(?P<code>![^|<>\s]*)|(?P<link>(?:https?|mailto|ftp|tel|slack):[^|<>]*))"
     r"(?:\|(?P<label>[^<>]*))?>"
 )
-_SPECIAL = re.compile(r"[&`\u0080-\U0010ffff]")
+_SPECIAL = re.compile(r"[&`\u0080-\u00bf\u00d7\u00f7\u0100-\U0010ffff]")
+"""What reads otherwise than it is written; the Latin letters with accents do not."""
 _ENTITY = re.compile(r"&(amp|lt|gt);")
 _CHARACTER = {"amp": "&", "lt": "<", "gt": ">"}
 
@@ -94,7 +95,7 @@ def normalise(original: str) -> Normal:
     """
     if len(original) > LONGEST:
         raise RefusalError("too_long", limit=LONGEST, length=len(original))
-    if original.isascii() and "<" not in original and "&" not in original and "`" not in original:
+    if "<" not in original and not _SPECIAL.search(original):
         return Normal(original, original, range(len(original) + 1), ())
     letters: list[str] = []
     places: list[int] = []

@@ -62,7 +62,31 @@ def _plan(word: str) -> tuple[Callable[[Scene, int], Found | None], ...]:
 
 
 _NUMERIC = tuple(recogniser for recogniser, _, numbers in _RECOGNISERS if numbers)
+_LENGTHS = (terms.use, durations.duration)
+_COUNTS = (machines.machines,)
+_LENGTH_ENDS = frozenset("hdw")
 _OTHER = (money.money, spans.when, *_BY_NAME)
+
+
+def _likely(scene: Scene, at: int) -> tuple[Callable[[Scene, int], Found | None], ...]:
+    """Return what a number most likely is by its unit or by what it counts.
+
+    None of these words is of any use to the recognisers that it passes over.
+    """
+    word, following = scene.tokens.keys[at], at + 1
+    if word[-1] in _LENGTH_ENDS:
+        return _LENGTHS
+    if "x" in word:
+        return _COUNTS
+    if following < scene.tokens.count:
+        if scene.tokens.keys[following] in scene.names.types:
+            return _COUNTS
+        begins = scene.tokens.starts[following]
+        if "unit" in begins:
+            return _LENGTHS
+        if "gpu" in begins or "machine" in begins:
+            return _COUNTS
+    return ()
 
 
 def recognise(scene: Scene, at: int) -> Found | None:
@@ -71,6 +95,10 @@ def recognise(scene: Scene, at: int) -> Found | None:
     word = tokens.keys[at]
     if not word:
         return keyed.keyed(scene, at)
+    if word[0].isdigit() and (likely := _likely(scene, at)):
+        for recogniser in likely:
+            if found := recogniser(scene, at):
+                return found
     by_shape = _OTHER if word[0].isalpha() else _NUMERIC
     recognisers = _plan(word) if tokens.starts[at] else by_shape
     for recogniser in recognisers:

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from bot.domain.values import plain_text, rate_text, utc_text
 from bot.language.calendars import day_end, horizon, next_occurrence
@@ -120,7 +121,7 @@ def settle_deadline(settling: Settling, start: Start | None) -> None:
             if max(ends) <= settling.scene.now:
                 raise out_of_reach(settling, part, max(ends))
             options.extend(
-                Option(end, label_of(settling, reading), utc_text(end))
+                Option(end, partial(label_of, settling, reading), utc_text(end))
                 for end, reading in zip(ends, left, strict=True)
                 if end > settling.scene.now
             )
@@ -169,10 +170,11 @@ def _misfit(
     if not isinstance(end, datetime) or start is None:
         return None
     begin = start.earliest or settling.scene.now
-    span = settling.span("by", "before", "until", "span")
     if end <= begin:
+        span = settling.span("by", "before", "until", "span")
         return _end_before(settling, span, begin, end)
     if isinstance(hours, Decimal) and begin + timedelta(hours=float(hours)) > end:
+        span = settling.span("by", "before", "until", "span")
         window = plain_text(_between(begin, end).quantize(Decimal("0.1")))
         return RefusalError("window_short", tokens=span, window=window, hours=rate_text(hours))
     return None

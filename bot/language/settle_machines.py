@@ -1,6 +1,7 @@
 """Which machines and how many: type, count and accelerators, from all that was said of them."""
 
 from decimal import Decimal
+from functools import partial
 from math import ceil
 
 from bot.catalog import InstanceType
@@ -88,11 +89,11 @@ def _known(names: Names, text: str) -> str | None:
 
 
 def _options(names: Names, said: list[str]) -> list[Option]:
-    return [Option(name, f"{name} ({_carries(names.kind(name))})", name) for name in said]
+    return [Option(name, partial(_label, names.kind(name)), name) for name in said]
 
 
-def _carries(kind: InstanceType) -> str:
-    return f"{kind.accelerators.normalize():f} {kind.accelerator}"
+def _label(kind: InstanceType) -> str:
+    return f"{kind.name} ({kind.accelerators.normalize():f} {kind.accelerator})"
 
 
 def _sold_as_blocks(names: Names) -> list[str]:

@@ -1,6 +1,7 @@
 """When it may begin: one start from all that was said of it, and how it is offered to pick."""
 
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from bot.domain.values import utc_text
@@ -135,8 +136,11 @@ def _start_option(settling: Settling, part: Part, reading: Reading) -> Option:
         latest = earliest = reading.start if not begun else now
     elif after and not (settling.has("guaranteed") and part.field == "after"):
         latest = None
-    label = label_of(settling, reading, exact=fixed)
-    return Option(Start(earliest, latest), label, _value(reading, exact=fixed))
+    return Option(
+        Start(earliest, latest),
+        partial(label_of, settling, reading, exact=fixed),
+        _value(reading, exact=fixed),
+    )
 
 
 def _value(reading: Reading, *, exact: bool) -> str:

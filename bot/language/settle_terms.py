@@ -9,9 +9,18 @@ from bot.language.settling import Option, Settling
 
 _SAGEMAKER = (Target.TRAINING_JOB, Target.HYPERPOD, Target.ENDPOINT, Target.STUDIO)
 
+_PARTS = frozenset(
+    (
+        "target", "sagemaker", "ml", "interruptible", "platform", "regions", "total", "hourly",
+        "utilization", "owner", "team", "channel", "reason",
+    )
+)  # fmt: skip
+
 
 def settle_terms(settling: Settling) -> None:
     """Settle everything that is neither machines nor time. Raises RefusalError."""
+    if _PARTS.isdisjoint(settling.parts):
+        return
     _target(settling)
     settling.simple("interruptible", "interruptible", lambda value: str(value).lower())
     settling.simple("platform", "platform", str)

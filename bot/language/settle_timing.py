@@ -113,7 +113,7 @@ def _duration(
     ends = {length.value: length.held for length in lengths}
     said = [hours for hours in settling.readings("duration") if isinstance(hours, Decimal)]
     _refuse_longer(settling, said, [end.held for end in lengths])
-    options = [Option(hours, f"{rate_text(hours)} h", rate_text(hours)) for hours in said]
+    options = [Option(hours, f"{text} h", text) for hours in said if (text := rate_text(hours))]
     options.extend(
         Option(length.held[0], length.label, length.value)
         for length in lengths
@@ -129,7 +129,7 @@ def _duration(
     else:
         settling.choose("duration_hours", distinct, free=typed_hours)
     hours = settling.fields.get("duration_hours")
-    if isinstance(hours, Decimal) and (end := ends.get(rate_text(hours))):
+    if ends and isinstance(hours, Decimal) and (end := ends.get(rate_text(hours))):
         strict = True
         if isinstance(end, tuple) and "latest_end" not in settling.questions:
             settling.fields.setdefault("latest_end", end[1])

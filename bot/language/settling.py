@@ -9,11 +9,20 @@ from bot.language.speech import Speech
 
 
 class Option(NamedTuple):
-    """One reading of a field: the value itself, and how a choice shows and names it."""
+    """One reading of a field: the value itself, and how a choice shows and names it.
+
+    Most fields are never asked; a label that is dear to make is a function.
+    """
 
     held: object
-    label: str
+    label: str | Callable[[], str]
     value: str
+
+    @property
+    def choice(self) -> Choice:
+        """The reading as a question offers it."""
+        label = self.label if isinstance(self.label, str) else self.label()
+        return Choice(label=label, value=self.value)
 
 
 class Settling:
@@ -36,7 +45,7 @@ class Settling:
 
     def has(self, *fields: str) -> bool:
         """Return whether the text said any of these."""
-        return any(field in self.parts for field in fields)
+        return not self.parts.keys().isdisjoint(fields)
 
     def readings(self, field: str) -> list[object]:
         """Return the distinct readings of a part, in the order they were said."""
@@ -88,7 +97,7 @@ class Settling:
             self.questions[field] = Question(
                 field=field,
                 question=self.speech.say(question or f"ask_{field}"),
-                choices=tuple(Choice(label=option.label, value=option.value) for option in options),
+                choices=tuple(option.choice for option in options),
             )
 
     def simple(self, part: str, field: str, show: Callable[[object], str]) -> object | None:

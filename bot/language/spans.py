@@ -8,6 +8,11 @@ from bot.language.scene import Found, Scene, one
 from bot.language.words import Meaning
 from bot.language.zones import zone_at
 
+_LEADERS = frozenset(
+    ("asap", "guaranteed", "in", "between", "vague", "after", "before", "by", "until")
+)
+"""Roles of the words that begin a phrase of their own; all others can only begin a start."""
+
 
 class Span(NamedTuple):
     """Two moments: between them (`inside`), or exactly from the first to the second."""
@@ -20,7 +25,7 @@ class Span(NamedTuple):
 def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return for each form
     """Recognise every phrase that says when."""
     tokens = scene.tokens
-    if not tokens.starts[at]:
+    if _LEADERS.isdisjoint(tokens.starts[at]):
         return _start(scene, at)
     if soon := tokens.phrase("asap", at):
         return one("asap", value=True, start=at, end=soon[0])

@@ -35,7 +35,9 @@ KEYS = {
     "strict": "strict",
 }
 _VERBATIM = frozenset({"reason", "team", "platform", "channel", "owner"})
-_CHUNK = re.compile(r"""(?:[^\s,;"\ue000-\uf8ff]|(?<=\d),(?=\d))+""")
+_RUN = r"[^\s,;\"\ue000-\uf8ff]+"
+_CHUNK = re.compile(rf"{_RUN}(?:(?<=\d),(?=\d){_RUN})*")
+"""A word; a comma between digits belongs to it."""
 _KEY = re.compile(r"([-\u2014]{0,2})([^\W\d_][\w-]*?)(\s*=\s*(?!=)|(?=[\s,;]|$))")
 _NOTHING: dict[str, Phrases] = {}
 
@@ -95,7 +97,7 @@ class Tokens:
         text, items, apart = self.normal.text, self.items, False
         while position < end:
             letter = text[position]
-            if letter in " \t":
+            if letter == " ":
                 position += 1
             elif letter in ",;" or letter.isspace():
                 apart = apart or letter in ",;\n\r"

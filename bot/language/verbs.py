@@ -179,7 +179,8 @@ def _list(reader: _Reader, verb: str) -> Deed | None:
     reader.at = found[0] if found else reader.at
     reader.end()
     line = f"{verb} {scope}" if scope else verb
-    echo = reader.settling.speech.say("do_list", scope=scope or "mine")
+    say = reader.settling.speech.say
+    echo = say("do_list", scope=say(f"scope_{scope or 'mine'}"))
     return Deed(None, {"scope": scope}, line, echo)
 
 
@@ -291,7 +292,9 @@ def _endpoint(reader: _Reader, verb: str) -> Deed | None:
         words.append(str(model) if str(model).replace("-", "").isalnum() else quoted(str(model)))
     if count is not None:
         words.append(f"x{count}")
-    echo = settling.speech.say("do_endpoint", action=action, model=model or held or "-")
+    say = settling.speech.say
+    shown = " ".join(filter(None, (str(model or held or ""), f"x{count}" if count else "")))
+    echo = say("do_endpoint", action=say(f"action_{action}"), model=shown or "-")
     arguments = {
         "action": str(action),
         "model": str(model) if model is not None else None,
@@ -372,7 +375,9 @@ def _help(reader: _Reader, verb: str) -> Deed | None:
         reader.at += 1
     reader.end()
     line = f"{verb} {about}" if about else verb
-    return Deed(None, {"verb": about}, line, reader.settling.speech.say("do_help"))
+    say = reader.settling.speech.say
+    echo = say("do_help_verb", verb=about) if about else say("do_help")
+    return Deed(None, {"verb": about}, line, echo)
 
 
 _DEEDS: dict[str, Callable[[_Reader, str], Deed | None]] = {

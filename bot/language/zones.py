@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from bot.language.scene import Scene
 
 _OFFSET = re.compile(r"(?:utc|gmt)?([+-])(\d{2}):?(\d{2})")
+_OFFSET_BEGINS = frozenset("+-ug")
 _LETTERS = re.compile(r"[A-Z]{2,5}")
 _LAST_HOUR, _LAST_MINUTE = 14, 59
 PLACES = {
@@ -108,7 +109,7 @@ def sure(word: str) -> Zone | None:
     if "/" in word and word in _by_folded_name():
         name = _by_folded_name()[word]
         return Zone(name, (ZoneInfo(name),))
-    fixed = offset(word)
+    fixed = offset(word) if word[:1] in _OFFSET_BEGINS else None
     return Zone(zone_label(fixed), (fixed,)) if fixed is not None else None
 
 

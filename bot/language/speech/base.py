@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 
 from bot.domain.request import Target
 from bot.domain.values import money_text, plain_text
@@ -28,25 +29,23 @@ class Speech:
 
     def day(self, day: date) -> str:
         """Return weekday and full date: Monday, 15 March 2027."""
-        return self._texts["date"].format(
-            weekday=self._weekdays[day.weekday()],
-            day=day.day,
-            month=self._months[day.month - 1],
-            year=day.year,
-        )
+        return _day(self, day)
+
+    def weekday(self, day: date) -> str:
+        """Return the name of the day in the week."""
+        return self._weekdays[day.weekday()]
+
+    def month(self, day: date) -> str:
+        """Return the name of the month."""
+        return self._months[day.month - 1]
 
     def day_label(self, day: date) -> str:
         """Return a day for a choice: weekday and ISO date, which no locale can misread."""
-        return f"{self._weekdays[day.weekday()]} {day.isoformat()}"
+        return f"{self.weekday(day)} {day.isoformat()}"
 
     def instant(self, instant: datetime, zone: tzinfo) -> str:
         """Return weekday, full date, time and zone there, and UTC beside it."""
-        local = instant.astimezone(zone)
-        there = f"{self.day(local.date())}, {_clock(local)} {zone_label(zone)}"
-        utc = instant.astimezone(UTC)
-        if zone is UTC or (local.utcoffset() == utc.utcoffset() and zone_label(zone) == "UTC"):
-            return there
-        return f"{there} ({utc.date().isoformat()} {_clock(utc)} UTC)"
+        return _instant(self, instant, zone)
 
     def instant_label(self, instant: datetime, zone: tzinfo) -> str:
         """Return an instant for a choice: local time, zone and UTC."""
@@ -74,6 +73,27 @@ class Speech:
     def target(self, target: Target) -> str:
         """Return where the capacity is used, in words."""
         return self._texts[target.value]
+
+
+@lru_cache(maxsize=1024)
+def _day(speech: Speech, day: date) -> str:
+    return speech.say(
+        "date",
+        weekday=speech.weekday(day),
+        day=day.day,
+        month=speech.month(day),
+        year=day.year,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _instant(speech: Speech, instant: datetime, zone: tzinfo) -> str:
+    local = instant.astimezone(zone)
+    there = f"{speech.day(local.date())}, {_clock(local)} {zone_label(zone)}"
+    utc = instant.astimezone(UTC)
+    if zone is UTC or (local.utcoffset() == utc.utcoffset() and zone_label(zone) == "UTC"):
+        return there
+    return f"{there} ({utc.date().isoformat()} {_clock(utc)} UTC)"
 
 
 def _clock(instant: datetime) -> str:

@@ -6,6 +6,7 @@ A phrase is written as people write it; accents and case are folded when tables 
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 Meaning: TypeAlias = str | int | bool
@@ -14,8 +15,11 @@ Meaning: TypeAlias = str | int | bool
 
 def fold(text: str) -> str:
     """Return the text without case and accents: São is sao."""
-    if text.isascii():
-        return text.lower()
+    return text.lower() if text.isascii() else _without_accents(text)
+
+
+@lru_cache(maxsize=4096)
+def _without_accents(text: str) -> str:
     plain = unicodedata.normalize("NFD", text.casefold())
     return "".join(letter for letter in plain if unicodedata.category(letter) != "Mn")
 
