@@ -203,6 +203,7 @@ def _spot_interruption(world: World, event: dict[str, Any]) -> None:
     if not machines:
         raise ValueError("No such spot machine is running.")
     machine: Instance = min(machines, key=lambda one: one.launched)
+    machine.noticed = True
     world.at(
         world.now() + SPOT_NOTICE,
         lambda moment: end_instance(world, machine, moment, "Server.SpotInstanceTermination"),

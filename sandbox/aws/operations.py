@@ -38,6 +38,7 @@ OPERATIONS: dict[tuple[str, str], Handler] = {
     ("ec2", "TerminateInstances"): instances.terminate_instances,
     ("ec2", "DescribeSpotPriceHistory"): spot.describe_price_history,
     ("ec2", "GetSpotPlacementScores"): spot.get_placement_scores,
+    ("ec2", "DescribeSpotInstanceRequests"): spot.describe_requests,
     ("ec2", "DescribeAvailabilityZones"): places.describe_zones,
     ("ec2", "CreateTags"): places.create_tags,
     ("sagemaker", "SearchTrainingPlanOfferings"): planbooks.search,
@@ -73,6 +74,9 @@ FROM_MOTO = {
     for name in (
         "CreateLaunchTemplate",
         "CreateLaunchTemplateVersion",
+        "CreateVolume",
+        "DeleteVolume",
+        "DescribeFleets",
         "DescribeImages",
         "DescribeInstanceTypeOfferings",
         "DescribeInstanceTypes",
@@ -81,6 +85,7 @@ FROM_MOTO = {
         "DescribeRegions",
         "DescribeSecurityGroups",
         "DescribeSubnets",
+        "DescribeVolumes",
         "DescribeVpcs",
     )
 } | {("sts", "GetCallerIdentity"), ("sts", "AssumeRole")}

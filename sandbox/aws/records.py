@@ -153,7 +153,11 @@ class Instance:
     tags: dict[str, str]
     token: str | None
     reservation_id: str | None = None
+    launch_id: str = ""
+    spot_request_id: str | None = None
     impaired: bool = False
+    noticed: bool = False
+    """Whether AWS has said that it takes this spot machine back."""
     reason: str = ""
     ended: datetime | None = None
 

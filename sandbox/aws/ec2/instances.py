@@ -36,6 +36,7 @@ class Order:
     most: int
     tags: dict[str, str]
     token: str | None
+    launch_id: str = ""
 
 
 def run_instances(world: World, call: Call) -> dict[str, Any]:
@@ -57,9 +58,10 @@ def run_instances(world: World, call: Call) -> dict[str, Any]:
     least, most = params.get("MinCount", 1), params.get("MaxCount", 1)
     if not 1 <= least <= most:
         raise AwsError("InvalidParameterValue", "MinCount must be between 1 and MaxCount.")
-    order = Order(launch, least, most, tags_of(params, "instance"), token)
+    launch_id = world.new_id("r")
+    order = Order(launch, least, most, tags_of(params, "instance"), token, launch_id)
     machines = start_instances(world, call, order)
-    answer = _reservation_row(call, world.new_id("r"), machines)
+    answer = _reservation_row(call, launch_id, machines)
     if token:
         ids = tuple(one.id for one in machines)
         place.tokens[key] = Settled(request=request, answer=answer, instance_ids=ids)
@@ -209,6 +211,8 @@ def _start(
             launched=world.now(),
             tags=dict(order.tags),
             token=order.token,
+            launch_id=order.launch_id,
+            spot_request_id=world.new_id("sir") if launch.market == "spot" else None,
             reservation_id=None if isinstance(where, Zone) else where.id,
         )
         for _ in range(count)
@@ -286,19 +290,28 @@ def _state(name: str) -> dict[str, Any]:
 
 
 def describe_instances(world: World, call: Call) -> dict[str, Any]:
-    """DescribeInstances, each machine as a reservation of its own."""
+    """DescribeInstances, the machines of one launch together."""
     chosen = [
         machine
         for machine in _chosen(world, call)
         if passes(call.params.get("Filters"), _fields(machine), machine.tags)
     ]
     found, token = page(chosen, call.params)
-    rows = [_reservation_row(call, f"r-{one.id[2:]}", [one]) for one in found]
+    launches: dict[str, list[Instance]] = {}
+    for one in found:
+        launches.setdefault(_launch_id(one), []).append(one)
+    rows = [_reservation_row(call, name, machines) for name, machines in launches.items()]
     return with_token({"Reservations": rows}, token)
+
+
+def _launch_id(machine: Instance) -> str:
+    """The launch it came from; a fleet's machines are launches of their own."""
+    return machine.launch_id or f"r-{machine.id[2:]}"
 
 
 def _fields(machine: Instance) -> dict[str, str]:
     return {
+        "reservation-id": _launch_id(machine),
         "instance-id": machine.id,
         "instance-state-name": machine.state,
         "instance-type": machine.instance_type,
@@ -345,6 +358,7 @@ def describe(machine: Instance) -> dict[str, Any]:
         "CapacityReservationId": machine.reservation_id,
         "SubnetId": machine.subnet_id,
         "ClientToken": machine.token,
+        "SpotInstanceRequestId": machine.spot_request_id,
     }
     row |= {key: value for key, value in optional.items() if value is not None}
     if machine.reason:

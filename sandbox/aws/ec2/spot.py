@@ -1,4 +1,4 @@
-"""Spot: price history and placement scores."""
+"""Spot: price history, placement scores, and the requests behind running machines."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from sandbox.aws.ec2.filters import passes
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
+from sandbox.aws.records import Instance
 from sandbox.aws.spotprices import STEP, change_at, spot_price, spot_score
 from sandbox.aws.world import Call, World
 from sandbox.aws.zones import zones_of
@@ -102,3 +103,46 @@ def get_placement_scores(world: World, call: Call) -> dict[str, Any]:
     best = sorted(rows, key=lambda row: -row["Score"])[:MOST_SCORES]
     found, token = page(best, params)
     return with_token({"SpotPlacementScores": found}, token)
+
+
+def describe_requests(world: World, call: Call) -> dict[str, Any]:
+    """DescribeSpotInstanceRequests: one-time requests, each fulfilled by one machine."""
+    place = world.place(call.account, call.region)
+    wanted = call.params.get("SpotInstanceRequestIds")
+    rows = [
+        row
+        for machine in place.instances.values()
+        if machine.spot_request_id is not None and wanted in (None, [], [machine.spot_request_id])
+        for row in [_request(machine)]
+        if passes(call.params.get("Filters"), _request_fields(row), {})
+    ]
+    found, token = page(rows, call.params)
+    return with_token({"SpotInstanceRequests": found}, token)
+
+
+def _request(machine: Instance) -> dict[str, Any]:
+    alive = machine.state in {"pending", "running"}
+    if alive:
+        code = "marked-for-termination" if machine.noticed else "fulfilled"
+    else:
+        code = (
+            "instance-terminated-no-capacity" if machine.noticed else "instance-terminated-by-user"
+        )
+    return {
+        "SpotInstanceRequestId": machine.spot_request_id,
+        "InstanceId": machine.id,
+        "State": "active" if alive else "closed",
+        "Status": {"Code": code, "Message": code.replace("-", " ")},
+        "Type": "one-time",
+        "CreateTime": machine.launched,
+    }
+
+
+def _request_fields(row: dict[str, Any]) -> dict[str, str]:
+    return {
+        "instance-id": row["InstanceId"],
+        "spot-instance-request-id": row["SpotInstanceRequestId"],
+        "state": row["State"],
+        "status-code": row["Status"]["Code"],
+        "type": row["Type"],
+    }
