@@ -21,7 +21,9 @@ BACK_OFF = (5, 15, 60, 300, 900)
 """Seconds before the next attempt: Slack's outages last minutes, its rate windows one."""
 
 GIVE_UP_AFTER = 40
-"""About nine hours of trying; a person then finds the row in the log instead."""
+GIVE_UP_AGE = timedelta(hours=9)
+"""So often and so long is it tried; a person then finds the row in the log instead. Attempts
+alone say little: Slack itself may ask for one every minute, through an outage of an hour."""
 
 HOPELESS = frozenset(
     {
@@ -116,7 +118,8 @@ class Delivering:
         return created_at - timedelta(minutes=1)
 
     def _later(self, outgoing: Outgoing, error: DeliveryError, *, in_doubt: bool) -> None:
-        if outgoing.attempt >= GIVE_UP_AFTER:
+        old = self.clock.now() - outgoing.created_at >= GIVE_UP_AGE
+        if old and outgoing.attempt >= GIVE_UP_AFTER:
             self._drop(outgoing, error.code)
             return
         wait = BACK_OFF[min(outgoing.attempt, len(BACK_OFF)) - 1]

@@ -24,6 +24,7 @@ from bot.services.digesting import Digesting
 from bot.services.duties import Duties
 from bot.services.following import Following, budget_key
 from bot.services.reminding import Reminding
+from bot.services.sequels import KIT, SPOT, SURVEY
 from bot.services.telling import Telling
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from storage import open_store
@@ -128,6 +129,7 @@ class AfterWorld:
                 "follow": self.following.follow,
                 "remind": self.reminding.remind,
                 "digest": self.digesting.digest,
+                **dict.fromkeys((KIT, SPOT, SURVEY), lambda due: "another room's"),
             },
         )
         self.digesting.ensure()
@@ -162,9 +164,15 @@ class AfterWorld:
         reason: str | None = None,
         receipt_id: str = "",
         region: str = "us-east-1",
+        kind: Kind = Kind.CAPACITY_BLOCK,
+        segments: tuple[Segment, ...] = (),
+        zone: str = "Europe/Berlin",
+        target: str | None = None,
+        instance_type: str = "p5.48xlarge",
     ) -> Reservation:
         """Put a confirmed purchase in the books, as the money path leaves it."""
         segment = Segment(start=start, end=end, zone="us-east-1b")
+        segments = segments or (segment,)
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.add(
@@ -177,7 +185,7 @@ class AfterWorld:
                     channel="C0GPU",
                     request=Request(reason=reason),
                     line="reserve 2x p5.48xlarge for 48h",
-                    zone="Europe/Berlin",
+                    zone=zone,
                     locale="en-US",
                     created_at=now,
                     updated_at=now,
@@ -195,14 +203,14 @@ class AfterWorld:
             leg = Leg(
                 number=1,
                 purpose=LegPurpose.INITIAL,
-                kind=Kind.CAPACITY_BLOCK,
+                kind=kind,
                 ref="cb-1",
                 account="research",
                 region=region,
                 zone="us-east-1b",
-                instance_type="p5.48xlarge",
+                instance_type=instance_type,
                 instance_count=2,
-                segments=(segment,),
+                segments=segments,
                 platform="Linux/UNIX",
                 fee=Decimal(fee),
             )
@@ -257,14 +265,14 @@ class AfterWorld:
                     id=receipt_id or f"cr-{reservation.id}",
                     purchase_id=purchase.id,
                     reservation_id=reservation.id,
-                    kind=Kind.CAPACITY_BLOCK,
+                    kind=kind,
                     account="research",
                     region=region,
                     zone="us-east-1b",
-                    instance_type="p5.48xlarge",
+                    instance_type=instance_type,
                     instance_count=2,
-                    target=None,
-                    segments=(segment,),
+                    target=target,
+                    segments=segments,
                     state=state,
                     checked_at=now,
                 )
