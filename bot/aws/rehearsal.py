@@ -9,6 +9,7 @@ from typing import Any
 from bot.aws.capacity_block_buyer import PLATFORMS
 from bot.aws.clients import Clients, Purpose
 from bot.aws.errors import AUTH, code_of, message_of
+from bot.aws.preflight import unlaunchable
 from bot.aws.quotas import BLOCKS, ON_DEMAND, SPOT, Quotas
 from bot.aws.tags import PURCHASE
 from bot.aws.zones import Zones
@@ -27,6 +28,7 @@ def rehearse(
         *_permission(clients, leg),
         *_platform(leg),
         *_launch(clients.account(leg.account), leg),
+        *unlaunchable(clients, leg, catalog),
         *_zone(zones, leg),
         *_quota(quotas, leg, catalog),
     ]

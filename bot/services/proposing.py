@@ -11,7 +11,6 @@ from bot.domain.market import Kind
 from bot.domain.records import (
     AuditEntry,
     DecisionRecord,
-    Leg,
     Proposal,
     Reservation,
     Switch,
@@ -75,7 +74,7 @@ class Proposing:
         Whoever calls has checked who asks and for what. Raises UserError as `propose` does.
         """
         if draft.option.kind is not Kind.OWNED:
-            self._rehearse(draft.legs)
+            self._rehearse(draft)
         now = self.clock.now()
         with self.store.transaction() as tx:
             fresh = tx.reservations.get(draft.reservation_id)
@@ -171,15 +170,27 @@ class Proposing:
             return False, self.configuration.administrators, 1
         return lender == reservation.requester, (lender,), 1
 
-    def _rehearse(self, legs: tuple[Leg, ...]) -> None:
+    def _rehearse(self, draft: Proposal) -> None:
+        """Find out at AWS what would stop it. Raises UserError; the card says it, too."""
         try:
-            reasons = [reason for leg in legs for reason in self.buyer.rehearse(leg)]
+            reasons = [reason for leg in draft.legs for reason in self.buyer.rehearse(leg)]
         except MarketError as error:
             raise UserError(
                 "AWS could not be asked just now whether this can be bought. Please try again."
             ) from error
-        if reasons:
-            raise UserError("This can't be bought as things are: " + " ".join(reasons))
+        if not reasons:
+            return
+        text = "This can't be bought as things are: " + " ".join(dict.fromkeys(reasons))
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            fresh = tx.reservations.get(draft.reservation_id)
+            if fresh.version == draft.version and fresh.state in PROPOSABLE:
+                saved = tx.reservations.save(
+                    fresh.model_copy(update={"note": text, "updated_at": now})
+                )
+                self.telling.redraw(tx, saved, now=now)
+        self.bell.ring()
+        raise UserError(text)
 
     def _check_money(self, tx: Transaction, draft: Proposal, now: datetime) -> None:
         if draft.option.kind is Kind.OWNED:

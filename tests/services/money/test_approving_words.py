@@ -566,3 +566,14 @@ def test_owned_machines_are_not_promised_twice():
 def test_ones_own_machines_need_nobodys_consent():
     world = _lending(owner=REQ)
     assert world.proposed().state is ProposalState.APPROVED
+
+
+def test_what_the_rehearsal_finds_stands_on_the_card_and_goes_with_the_next_try(world):
+    reservation = world.quoted()
+    world.aws.obstacles = ("There is no subnet in us-east-1b.",)
+    with pytest.raises(UserError, match="no subnet"):
+        world.approving.propose(reservation.id, by=REQ)
+    assert "no subnet" in world.reservation(reservation.id).note
+    world.aws.obstacles = ()
+    world.approving.propose(reservation.id, by=REQ)
+    assert world.reservation(reservation.id).note == ""
