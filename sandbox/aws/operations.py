@@ -14,7 +14,7 @@ from sandbox.aws.ec2 import (
     reservations,
     spot,
 )
-from sandbox.aws.sagemaker import endpoints, planbooks, plans
+from sandbox.aws.sagemaker import endpoints, planbooks, plans, tagging
 from sandbox.aws.world import Call, World
 
 Handler = Callable[[World, Call], dict[str, Any]]
@@ -49,6 +49,7 @@ OPERATIONS: dict[tuple[str, str], Handler] = {
     ("sagemaker", "DescribeTrainingPlanExtensionHistory"): planbooks.describe_extension_history,
     ("sagemaker", "DescribeReservedCapacity"): planbooks.describe_reserved_capacity,
     ("sagemaker", "ListTags"): planbooks.list_tags,
+    ("sagemaker", "AddTags"): tagging.add_tags,
     ("sagemaker", "CreateModel"): endpoints.create_model,
     ("sagemaker", "DescribeModel"): endpoints.describe_model,
     ("sagemaker", "DeleteModel"): endpoints.delete_model,

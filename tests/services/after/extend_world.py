@@ -133,8 +133,7 @@ class ExtendWorld(World):
         super().__post_init__()
 
     def restart(self) -> None:
-        if not isinstance(self.aws, ExtendingAws):
-            self.aws = ExtendingAws(self.clock, self.market)
+        self.replace_aws()
         super().restart()
         telling = Telling(configuration=self.configuration)
         tendering = Tendering(store=self.store, clock=self.clock, market=self.aws)
@@ -180,6 +179,10 @@ class ExtendWorld(World):
             "tag": self._tag,
             "digest": self.digesting.digest,
         }
+
+    def replace_aws(self) -> None:
+        if not isinstance(self.aws, ExtendingAws):
+            self.aws = ExtendingAws(self.clock, self.market)
 
     def _tag(self, due: Due) -> None:
         """As the duty loop does: a failure is tried again a little later."""

@@ -1,0 +1,28 @@
+"""AddTags: SageMaker's own way to change the tags of what exists."""
+
+from typing import Any
+
+from sandbox.aws.errors import AwsError
+from sandbox.aws.world import Call, World
+
+MOST_TAGS = 50
+"""SageMaker API Reference, AddTags: at most 50 tags on a resource."""
+
+
+def add_tags(world: World, call: Call) -> dict[str, Any]:
+    """Set tags of a plan or an endpoint; a key that is there gets the new value.
+
+    Raises:
+        AwsError: there is no such resource, or it would have too many tags.
+    """
+    place = world.place(call.account, call.region)
+    wanted = call.params.get("ResourceArn", "")
+    tags = {one["Key"]: one["Value"] for one in call.params.get("Tags", ())}
+    for resource in (*place.plans.values(), *place.endpoints.values()):
+        if resource.arn != wanted:
+            continue
+        if len({**resource.tags, **tags}) > MOST_TAGS:
+            raise AwsError("ValidationException", f"A resource has at most {MOST_TAGS} tags.")
+        resource.tags.update(tags)
+        return {"Tags": [{"Key": key, "Value": value} for key, value in resource.tags.items()]}
+    raise AwsError("ValidationException", f"Could not find resource {wanted}.")
