@@ -28,6 +28,7 @@ def day_end(day: date, zone: tzinfo) -> datetime:
     return day_start(day + timedelta(days=1), zone)
 
 
+@lru_cache(maxsize=1024)
 def instants(local: datetime, zone: tzinfo) -> tuple[tuple[datetime, ...], bool]:
     """Return the instants, in UTC, that a naive local time may mean, and whether it exists once.
 

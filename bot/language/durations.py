@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
 _MONTHS = re.compile(r"^[^H]*\dM$")
 """A capital M says months, but not in 2H30M."""
+_NONE = Decimal(0)
+_UNIT_HOURS = {hours: Decimal(hours) for hours in ("1", "24", "168")}
 _MOST_AMOUNTS = 5
 """Weeks, days, hours, minutes; each written once."""
 _MOST_DIGITS = 7
@@ -124,11 +126,11 @@ def length_at(scene: Scene, at: int, *, words: int = _MOST_AMOUNTS) -> Length | 
 
 def _hours(scene: Scene, amounts: list[Amount], span: tuple[int, int]) -> Decimal:
     # Minutes first, divided once: 2h20m is the same number whoever adds it up.
-    return sum((_minutes(scene, amount, span) for amount in amounts), Decimal(0)) / 60
+    return sum((_minutes(scene, amount, span) for amount in amounts), _NONE) / 60
 
 
 def _size(amount: Amount) -> Decimal:
-    return Decimal(0) if amount.unit in {"minute", "refused"} else Decimal(amount.unit)
+    return _UNIT_HOURS.get(amount.unit, _NONE)
 
 
 def _minutes(scene: Scene, amount: Amount, span: tuple[int, int]) -> Decimal:
@@ -141,10 +143,10 @@ def _minutes(scene: Scene, amount: Amount, span: tuple[int, int]) -> Decimal:
     whole, _, fraction = digits.replace(",", ".").partition(".")
     if len(whole) > _MOST_DIGITS or len(fraction) > _MOST_FRACTION or "." in fraction:
         raise RefusalError("duration_form", tokens=span, mend=("3 days",), said=amount.said[:40])
-    number = Decimal(digits.replace(",", "."))
+    number = Decimal(f"{whole}.{fraction}")
     if number <= 0:
         raise RefusalError("duration_zero", tokens=span, mend=("1 day",), said=amount.said)
-    return number if amount.unit == "minute" else number * 60 * Decimal(amount.unit)
+    return number if amount.unit == "minute" else number * 60 * _UNIT_HOURS[amount.unit]
 
 
 def duration(scene: Scene, at: int) -> Found | None:

@@ -79,6 +79,7 @@ def _without_type(request: Request, speech: Speech, names: Names) -> str:
     return speech.say("no_machines")
 
 
+@lru_cache(maxsize=256)
 def length(hours: Decimal, speech: Speech) -> str:
     """Return a duration in whole days where it is, and always in hours."""
     shown = speech.number(hours.quantize(Decimal("0.0001")).normalize() + 0)

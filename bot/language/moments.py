@@ -142,8 +142,9 @@ def readings_of(scene: Scene, moment: Moment) -> tuple[list[Reading], bool]:
                 meant, once = instants(local, zone)
                 ask = ask or not once
                 found.extend(Reading(at, at, False, when, zone, said) for at in meant)  # noqa: FBT003 - a field
-    distinct = list({(reading.start, reading.end): reading for reading in found}.values())
-    return distinct, ask or len(distinct) > 1
+    if len(found) > 1:
+        found = list({(reading.start, reading.end): reading for reading in found}.values())
+    return found, ask or len(found) > 1
 
 
 def _zones(

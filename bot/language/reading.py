@@ -69,24 +69,24 @@ _OTHER = (money.money, spans.when, *_BY_NAME)
 
 
 def _likely(scene: Scene, at: int) -> tuple[Callable[[Scene, int], Found | None], ...]:
-    """Return what a number most likely is by its unit or by what it counts.
+    """Return what two words most likely begin: a number and its unit, `for` or `in` and theirs.
 
-    None of these words is of any use to the recognisers that it passes over.
+    None of them is of any use to the recognisers that it passes over.
     """
-    word, following = scene.tokens.keys[at], at + 1
+    word, following = scene.tokens.keys[at], scene.tokens.key(at + 1)
+    if not word[0].isdigit():
+        begins = scene.tokens.starts[at]
+        if "lasting" in begins and following[:1].isdigit():
+            return (durations.duration,)
+        return (places.regions,) if "region_in" in begins and "-" in following else ()
     if word[-1] in _LENGTH_ENDS:
         return _LENGTHS
-    if "x" in word:
+    if "x" in word or following in scene.names.types:
         return _COUNTS
-    if following < scene.tokens.count:
-        if scene.tokens.keys[following] in scene.names.types:
-            return _COUNTS
-        begins = scene.tokens.starts[following]
-        if "unit" in begins:
-            return _LENGTHS
-        if "gpu" in begins or "machine" in begins:
-            return _COUNTS
-    return ()
+    begins = scene.tokens.starts[at + 1] if following else {}
+    if "unit" in begins:
+        return _LENGTHS
+    return _COUNTS if "gpu" in begins or "machine" in begins else ()
 
 
 def recognise(scene: Scene, at: int) -> Found | None:
@@ -95,10 +95,9 @@ def recognise(scene: Scene, at: int) -> Found | None:
     word = tokens.keys[at]
     if not word:
         return keyed.keyed(scene, at)
-    if word[0].isdigit() and (likely := _likely(scene, at)):
-        for recogniser in likely:
-            if found := recogniser(scene, at):
-                return found
+    for recogniser in _likely(scene, at):
+        if found := recogniser(scene, at):
+            return found
     by_shape = _OTHER if word[0].isalpha() else _NUMERIC
     recognisers = _plan(word) if tokens.starts[at] else by_shape
     for recogniser in recognisers:

@@ -21,10 +21,11 @@ from bot.language.settle_start import (
     typed_instant,
     viable,
 )
-from bot.language.settling import Option, Settling
+from bot.language.settling import Option, Settling, distinct_of
 from bot.language.spans import Span
 
 _LEAST = timedelta(hours=1)
+_ENDS = ("by", "before", "until", "span")
 
 
 def settle_range(settling: Settling, part: Part, start: Start) -> list[Option]:
@@ -107,9 +108,11 @@ def _deadline_of(settling: Settling, part: Part, start: Start | None) -> Moment 
 
 def settle_deadline(settling: Settling, start: Start | None) -> None:
     """Settle latest_end from by, before, until and the second day of a range."""
+    if not settling.has(*_ENDS):
+        return
     options: list[Option] = []
     ask = False
-    for field in ("by", "before", "until", "span"):
+    for field in _ENDS:
         for part in settling.parts.get(field, ()):
             moment = _deadline_of(settling, part, start)
             if moment is None:
@@ -121,7 +124,7 @@ def settle_deadline(settling: Settling, start: Start | None) -> None:
             if max(ends) <= settling.scene.now:
                 raise out_of_reach(settling, part, max(ends))
             options.extend(
-                Option(end, partial(label_of, settling, reading), utc_text(end))
+                Option(end, partial(label_of, settling, reading), partial(utc_text, end))
                 for end, reading in zip(ends, left, strict=True)
                 if end > settling.scene.now
             )
@@ -133,7 +136,7 @@ def settle_deadline(settling: Settling, start: Start | None) -> None:
             label = settling.speech.instant_label(held, settling.scene.zone)
             options.append(Option(held, label, utc_text(held)))
             del settling.fields["latest_end"]
-    distinct = list({option.held: option for option in options}.values())
+    distinct = distinct_of(options)
     if start is not None and (ask or len(distinct) > 1):
         distinct = _fitting(settling, start, distinct)
     settling.choose("latest_end", distinct, ask=ask, free=lambda text: _typed_end(settling, text))
@@ -171,10 +174,10 @@ def _misfit(
         return None
     begin = start.earliest or settling.scene.now
     if end <= begin:
-        span = settling.span("by", "before", "until", "span")
+        span = settling.span(*_ENDS)
         return _end_before(settling, span, begin, end)
     if isinstance(hours, Decimal) and begin + timedelta(hours=float(hours)) > end:
-        span = settling.span("by", "before", "until", "span")
+        span = settling.span(*_ENDS)
         window = plain_text(_between(begin, end).quantize(Decimal("0.1")))
         return RefusalError("window_short", tokens=span, window=window, hours=rate_text(hours))
     return None

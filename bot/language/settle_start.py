@@ -9,7 +9,7 @@ from bot.language.calendars import day_end, day_start, existing, horizon, next_o
 from bot.language.moments import Moment, Reading, readings_of
 from bot.language.refusals import RefusalError
 from bot.language.scene import Part
-from bot.language.settling import Option, Settling
+from bot.language.settling import Option, Settling, distinct_of
 from bot.language.spans import Span
 
 STARTS = ("start", "after", "clock", "span")
@@ -43,8 +43,12 @@ def viable(settling: Settling, part: Part, found: list[Reading]) -> list[Reading
     """Return the readings that are neither past nor too far ahead; refuses when none is."""
     now = settling.scene.now
     last = horizon(now)
-    left = [reading for reading in found if reading.end >= now and reading.start <= last]
-    left = [reading for reading in left if not (reading.whole_day and reading.end <= now)]
+    left = [
+        reading
+        for reading in found
+        if reading.start <= last
+        and (reading.end > now if reading.whole_day else reading.end >= now)
+    ]
     if left:
         return left
     raise out_of_reach(settling, part, found[0].start)
@@ -83,7 +87,7 @@ def settle_start(settling: Settling) -> object | None:
         options = [_day_option(settling, today + timedelta(days=away)) for away in (0, 1)]
     if not options:
         return Start(None, None)
-    distinct = list({option.held: option for option in options}.values())
+    distinct = distinct_of(options)
     found_start = settling.choose(
         "earliest_start", distinct, ask=ask, free=lambda text: _typed_start(settling, text)
     )
@@ -139,7 +143,7 @@ def _start_option(settling: Settling, part: Part, reading: Reading) -> Option:
     return Option(
         Start(earliest, latest),
         partial(label_of, settling, reading, exact=fixed),
-        _value(reading, exact=fixed),
+        partial(_value, reading, exact=fixed),
     )
 
 
@@ -210,5 +214,5 @@ def settle_latest(settling: Settling) -> None:
             for reading in viable(settling, part, found)
         )
     if options:
-        distinct = list({option.held: option for option in options}.values())
+        distinct = distinct_of(options)
         settling.choose("latest_start", distinct, ask=ask, free=typed_instant)

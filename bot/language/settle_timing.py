@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 from bot.domain.values import plain_text, rate_text
 from bot.language.moments import Moment
@@ -16,11 +17,13 @@ from bot.language.settle_start import (
     settle_start,
     span_of,
 )
-from bot.language.settling import Option, Settling
+from bot.language.settling import Option, Settling, distinct_of
 from bot.language.spans import Span
 from bot.language.zones import Zone
 
 _SUGGESTED_HOURS = (24, 72, 168)
+_ALONE = frozenset(("clock", "until", "span", "zone"))
+"""Parts that may lack a day, or lend a zone."""
 
 
 def settle_timing(settling: Settling, *, needs_duration: bool) -> None:
@@ -47,6 +50,8 @@ def settle_timing(settling: Settling, *, needs_duration: bool) -> None:
 def _lend(settling: Settling) -> None:
     """Give a time or zone that stands alone to the one day it can belong to."""
     parts = settling.parts
+    if _ALONE.isdisjoint(parts):
+        return
     clocks = parts.get("clock", [])
     hosts = [part for field in ("start", "after") for part in parts.get(field, ())]
     if len(clocks) == 1 and len(hosts) == 1 and "span" not in parts:
@@ -110,17 +115,19 @@ def _duration(
     settling: Settling, lengths: list[Option], start: Start | None, *, needed: bool
 ) -> None:
     """Settle the duration: said, or the difference of a range; missing is asked."""
-    ends = {length.value: length.held for length in lengths}
+    ends = {length.choice.value: length.held for length in lengths}
     said = [hours for hours in settling.readings("duration") if isinstance(hours, Decimal)]
     _refuse_longer(settling, said, [end.held for end in lengths])
-    options = [Option(hours, f"{text} h", text) for hours in said if (text := rate_text(hours))]
+    options = [
+        Option(hours, partial(_hours_label, hours), partial(rate_text, hours)) for hours in said
+    ]
     options.extend(
         Option(length.held[0], length.label, length.value)
         for length in lengths
         if isinstance(length.held, tuple)
     )
-    strict = any(value is True for value in settling.readings("strict"))
-    distinct = list({option.held: option for option in options}.values())
+    strict = True in settling.readings("strict")
+    distinct = distinct_of(options)
     if not distinct and not needed:
         return
     if not distinct:
@@ -134,6 +141,10 @@ def _duration(
         if isinstance(end, tuple) and "latest_end" not in settling.questions:
             settling.fields.setdefault("latest_end", end[1])
     settling.fields["strict"] = strict
+
+
+def _hours_label(hours: Decimal) -> str:
+    return f"{rate_text(hours)} h"
 
 
 def _suggested(settling: Settling, start: Start | None) -> list[int]:

@@ -11,18 +11,28 @@ from bot.language.speech import Speech
 class Option(NamedTuple):
     """One reading of a field: the value itself, and how a choice shows and names it.
 
-    Most fields are never asked; a label that is dear to make is a function.
+    Most fields are never asked; a label or value that is dear to make is a function.
     """
 
     held: object
     label: str | Callable[[], str]
-    value: str
+    value: str | Callable[[], str]
 
     @property
     def choice(self) -> Choice:
         """The reading as a question offers it."""
-        label = self.label if isinstance(self.label, str) else self.label()
-        return Choice(label=label, value=self.value)
+        return Choice(label=_text(self.label), value=_text(self.value))
+
+
+def _text(text: str | Callable[[], str]) -> str:
+    return text if isinstance(text, str) else text()
+
+
+def distinct_of(options: list[Option]) -> list[Option]:
+    """Return the options that hold different values, in order."""
+    if len(options) < 2:  # noqa: PLR2004 - one differs from nothing
+        return options
+    return list({option.held: option for option in options}.values())
 
 
 class Settling:
@@ -49,11 +59,12 @@ class Settling:
 
     def readings(self, field: str) -> list[object]:
         """Return the distinct readings of a part, in the order they were said."""
-        if field not in self.parts:
+        parts = self.parts.get(field)
+        if parts is None:
             return []
-        return list(
-            dict.fromkeys(value for part in self.parts.get(field, ()) for value in part.readings)
-        )
+        if len(parts) == 1 and len(parts[0].readings) == 1:
+            return [parts[0].readings[0]]
+        return list(dict.fromkeys(value for part in parts for value in part.readings))
 
     def span(self, *fields: str) -> tuple[int, int] | None:
         """Return the tokens of the first part of these fields."""
@@ -82,7 +93,8 @@ class Settling:
             return options[0].held
         answer = self.answers.get(field)
         if answer is not None:
-            picked = next((option.held for option in options if option.value == answer), None)
+            offered = (option.held for option in options if _text(option.value) == answer)
+            picked = next(offered, None)
             if picked is None and free is not None:
                 picked = free(answer)
             if picked is not None:

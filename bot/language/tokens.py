@@ -83,22 +83,23 @@ class Tokens:
         self.normal = normal
         self.language = language
         self.items: list[Token] = []
+        self.keys: list[str] = []
         text = normal.text.rstrip()
         end = len(text) - 1 if text.endswith(".") and not text.endswith("..") else len(text)
         self._keyed = "=" in text
         self._read(0, end)
         self.count = len(self.items)
-        self.keys: list[str] = [
-            token.key if token.kind is Kind.WORD else "" for token in self.items
-        ]
         self.starts = [LEXICON.starts.get(key, _NOTHING) for key in self.keys]
 
     def _read(self, position: int, end: int) -> None:
-        text, items, apart = self.normal.text, self.items, False
+        text, apart = self.normal.text, False
         while position < end:
             letter = text[position]
             if letter == " ":
                 position += 1
+            elif letter.isalnum():
+                position = self._word(position, end, apart=apart)
+                apart = False
             elif letter in ",;" or letter.isspace():
                 apart = apart or letter in ",;\n\r"
                 position += 1
@@ -108,11 +109,16 @@ class Tokens:
                 mark = self.normal.markup_at(position)
                 kind = Kind(mark.kind) if mark else Kind.CODE
                 named = mark.id if mark else letter
-                items.append(Token(kind, named, "", position, position + 1, apart))
+                self._add(Token(kind, named, "", position, position + 1, apart))
                 position, apart = position + 1, False
             else:
                 position = self._word(position, end, apart=apart)
                 apart = False
+
+    def _add(self, token: Token) -> None:
+        """Keep a token that is no word; it has no key that a phrase could begin with."""
+        self.items.append(token)
+        self.keys.append("")
 
     def _word(self, position: int, end: int, *, apart: bool) -> int:
         text = self.normal.text
@@ -121,12 +127,14 @@ class Tokens:
         if key and (key[1] or key[3]):
             name = KEYS.get(fold(key[2]))
             if name:
-                self.items.append(Token(Kind.KEY, key[0], name, position, key.end(), apart))
+                self._add(Token(Kind.KEY, key[0], name, position, key.end(), apart))
                 return key.end()
         chunk = _CHUNK.match(text, position, end)
         stop = chunk.end() if chunk else position + 1
         word = text[position:stop].replace("\u2014", "-")
-        self.items.append(Token(Kind.WORD, word, fold(word), position, stop, apart))
+        folded = fold(word)
+        self.items.append(Token(Kind.WORD, word, folded, position, stop, apart))
+        self.keys.append(folded)
         return stop
 
     def _string(self, position: int, end: int, *, apart: bool) -> tuple[int, bool]:
@@ -146,9 +154,7 @@ class Tokens:
             self._read(position + 1, close)
             return close + 1, True
         raw = slice(self.normal.places[position + 1], self.normal.places[close])
-        self.items.append(
-            Token(Kind.STRING, self.normal.original[raw], "", position, close + 1, apart)
-        )
+        self._add(Token(Kind.STRING, self.normal.original[raw], "", position, close + 1, apart))
         return close + 1, False
 
     def phrase(self, role: str, at: int) -> tuple[int, Meaning] | None:
