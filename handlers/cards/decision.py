@@ -11,7 +11,8 @@ from decimal import Decimal
 from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
-from bot.domain.records import Switch, gpu_id
+from bot.domain.records import Receipt, Switch, gpu_id
+from bot.services.looking import ACTIVE_WORDS, counts_words
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
@@ -151,7 +152,7 @@ def _head(view: CardView, names: Names) -> Iterator[str]:
     tick = "✓ " if wording.sure(view.receipts) else ""
     name = strong(gpu_id(reservation.id))
     yield f"{name} · {shown(wording.wanted(reservation.request))}"
-    state = strong(wording.first_upper(wording.STATES[reservation.state]))
+    state = strong(wording.first_upper(wording.state_words(view)))
     yield f"{tick}{state}{_more(view, names)}"
     if reservation.request.reason:
         yield f"For: {shown(cut(one_line(reservation.request.reason), MOST_REASON))}"
@@ -287,9 +288,16 @@ def _small_print(view: CardView) -> Iterator[str]:
         yield (
             f"{code(receipt.id)} is {shown(receipt.state)}{trouble}{look},"
             f" seen {moment(receipt.checked_at)}"
+            f"{_counts(receipt)}"
         )
     if view.decided_at is not None and view.reservation.state in BEFORE_MONEY:
         yield f"Prices as of {moment(view.decided_at)}"
+
+
+def _counts(receipt: Receipt) -> str:
+    """Return how many machines are used, free and ill while AWS shows it."""
+    words = counts_words(receipt) if receipt.state in ACTIVE_WORDS else ""
+    return f":{shown(words.rstrip('.'))}" if words else ""
 
 
 def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
@@ -316,6 +324,11 @@ def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
                 style="danger",
                 confirm="The request ends here. Nothing has been bought.",
             )
+    if wording.can_be_used(view):
+        value = ids.ButtonValue(reservation=reservation.id)
+        if wording.can_be_extended(view):
+            yield button("Extend by 1 day", ids.EXTEND, value.text())
+        yield button("Release to others", ids.RELEASE, value.text())
 
 
 def _gist(option: Option) -> str:
@@ -329,7 +342,7 @@ def _gist(option: Option) -> str:
 def _fallback(view: CardView, option: Option | None) -> str:
     reservation = view.reservation
     head = f"{gpu_id(reservation.id)}: {wording.wanted(reservation.request)}, "
-    state = wording.STATES[reservation.state]
+    state = wording.state_words(view)
     gist = f". {_gist(option)}" if option is not None else ""
     return shown(f"{head}{state}{gist}.")
 

@@ -64,7 +64,7 @@ def _parts(view: CardView) -> Iterator[str]:
     tick = "✓ " if wording.sure(view.receipts) else ""
     yield strong(gpu_id(reservation.id))
     yield shown(wording.wanted(reservation.request))
-    yield f"{tick}{wording.STATES[reservation.state]}"
+    yield f"{tick}{wording.state_words(view)}"
     option = wording.shown_option(view)
     if option is not None:
         yield f"{moment(wording.began(option))} to {moment(option.usable_end)}"

@@ -5,11 +5,14 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.decision import Certainty, Option
+from bot.domain.ending import usable
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
 from bot.domain.records import Receipt
 from bot.domain.request import Request
 from bot.domain.values import cents, plain_text, rate_text
+from bot.services.looking import ending_now, lost_of
+from bot.services.tendering import BUY_BEFORE_END, PREPAID
 from bot.services.views import CardView
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -49,6 +52,9 @@ STATES = {
     State.NEEDS_REVIEW: "needs a person to look",
     State.SHADOWED: "rehearsed only, nothing was bought",
 }
+
+ENDING = "ending, instances are being terminated"
+"""After the last usable minute: AWS takes the machines, and nothing new should start there."""
 
 SURE_STATES = frozenset({"scheduled", "active"})
 """AWS's own words for capacity that is there or will be (EC2 and SageMaker, in our spelling)."""
@@ -115,6 +121,34 @@ def shown_option(view: CardView) -> Option | None:
     if view.decision is None or view.decision.recommended is None:
         return None
     return next((o for o in options if o.rank == view.reservation.shown_rank), options[0])
+
+
+def state_words(view: CardView) -> str:
+    """Return the state for people; what AWS is taking already is no longer just active."""
+    state = view.reservation.state
+    held = [receipt for receipt in view.receipts if not receipt.gone]
+    if state == State.ACTIVE and any(ending_now(receipt, view.seen_at) for receipt in held):
+        return ENDING
+    return STATES[state]
+
+
+def can_be_used(view: CardView) -> bool:
+    """Return whether something bought is there, or will be, and is not being taken."""
+    return view.reservation.state in (State.ACTIVE, State.SCHEDULED) and any(
+        not receipt.gone
+        and any(usable(part, lost_of(receipt))[1] > view.seen_at for part in receipt.segments)
+        for receipt in view.receipts
+    )
+
+
+def can_be_extended(view: CardView) -> bool:
+    """Return whether AWS sells more time of it, as far as the clock and the kind tell."""
+    return any(
+        receipt.kind in PREPAID
+        and not receipt.gone
+        and any(part.end - BUY_BEFORE_END > view.seen_at for part in receipt.segments)
+        for receipt in view.receipts
+    )
 
 
 def sure(receipts: Sequence[Receipt]) -> bool:

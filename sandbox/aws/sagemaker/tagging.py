@@ -1,9 +1,12 @@
 """AddTags: SageMaker's own way to change the tags of what exists."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.aws.errors import AwsError
 from sandbox.aws.world import Call, World
+
+if TYPE_CHECKING:
+    from sandbox.aws.records import Endpoint, Plan
 
 MOST_TAGS = 50
 """SageMaker API Reference, AddTags: at most 50 tags on a resource."""
@@ -18,7 +21,8 @@ def add_tags(world: World, call: Call) -> dict[str, Any]:
     place = world.place(call.account, call.region)
     wanted = call.params.get("ResourceArn", "")
     tags = {one["Key"]: one["Value"] for one in call.params.get("Tags", ())}
-    for resource in (*place.plans.values(), *place.endpoints.values()):
+    resources: list[Plan | Endpoint] = [*place.plans.values(), *place.endpoints.values()]
+    for resource in resources:
         if resource.arn != wanted:
             continue
         if len({**resource.tags, **tags}) > MOST_TAGS:
