@@ -344,7 +344,8 @@ def health(house: House, *, mode: str, connected: bool) -> tuple[bool, Mapping[s
             "due": tx.dues.waiting(now=now),
             "purchases": len(tx.purchases.in_state({PurchaseState.SUBMITTED})),
         }
-        times = [moment for moment in (tx.dues.next_at(), tx.outbox.next_at()) if moment]
+        due_at = tx.dues.next_at(leaving_out=uses.ROUTINE)
+        times = [moment for moment in (due_at, tx.outbox.next_at()) if moment]
     return connected, {
         "status": "ok" if connected else "disconnected",
         "mode": mode,

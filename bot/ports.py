@@ -344,8 +344,11 @@ class Dues(Protocol):
     def withdraw(self, subject: str, *, kinds: Collection[str] | None = None) -> int:
         """Mark the subject's rows that are not done as withdrawn; return how many."""
 
-    def next_at(self) -> datetime | None:
-        """Return when the next row that is not done falls due (held ones too)."""
+    def next_at(self, *, leaving_out: Collection[str] = ()) -> datetime | None:
+        """Return when the next row that is not done falls due (held ones too).
+
+        Rows of the kinds to be left out don't count.
+        """
 
     def waiting(self, *, now: datetime) -> int:
         """Return how many rows are due by now and not done."""

@@ -76,9 +76,10 @@ class MemoryDues:
             books.dues[row.due.key] = replace(row, state="withdrawn", hold=None)
         return len(gone)
 
-    def next_at(self) -> datetime | None:
+    def next_at(self, *, leaving_out: Collection[str] = ()) -> datetime | None:
         """See bot.ports."""
-        return min((row.not_before for row in self._open()), default=None)
+        open_rows = (row for row in self._open() if row.due.kind not in leaving_out)
+        return min((row.not_before for row in open_rows), default=None)
 
     def waiting(self, *, now: datetime) -> int:
         """See bot.ports."""

@@ -104,9 +104,13 @@ class SqliteDues:
         )
         return cursor.rowcount
 
-    def next_at(self) -> datetime | None:
+    def next_at(self, *, leaving_out: Collection[str] = ()) -> datetime | None:
         """See bot.ports."""
-        row = self._session.row("select min(not_before) from due where state = 'open'")
+        which = f" and kind not in ({marks(len(leaving_out))})" if leaving_out else ""
+        row = self._session.row(
+            f"select min(not_before) from due where state = 'open'{which}",  # noqa: S608 - placeholders only
+            tuple(leaving_out),
+        )
         return None if row is None or row[0] is None else time_of(text(row[0]))
 
     def waiting(self, *, now: datetime) -> int:

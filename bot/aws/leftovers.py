@@ -172,6 +172,7 @@ class _Search:
         )
 
     def _spot_requests(self) -> Iterator[Leftover]:
+        """Yield requests that can start machines yet; a fulfilled one-time one ends by itself."""
         for page in self._pages(
             "ec2",
             "describe_spot_instance_requests",
@@ -180,7 +181,8 @@ class _Search:
             for row in understood(use_rows.SpotRequests, page).spot_instance_requests:
                 machine = self._machines.get(row.instance_id or "")
                 owner = purchase_of(row.tags) or (purchase_of(machine.tags) if machine else None)
-                if row.spot_instance_request_id and owner in self._purchases:
+                starts_more = row.type == "persistent" or row.state == "open"
+                if row.spot_instance_request_id and owner in self._purchases and starts_more:
                     yield self._item(
                         LeftoverKind.SPOT_REQUEST,
                         row.spot_instance_request_id,

@@ -96,12 +96,12 @@ def _total(record: CleanUp) -> str:
     unknown = sum(
         1 for one in record.open if one.leftover.usd_per_day is None and not one.leftover.prepaid
     )
-    parts = []
-    if known:
-        parts.append(f"They cost ${dollars(sum(known, Decimal(0)))} a day")
-    if unknown:
-        parts.append(f"the cost of {unknown} is unknown")
-    return f"{'; '.join(parts)}." if parts else "They cost nothing beyond what is paid."
+    if not known and not unknown:
+        return "That costs nothing beyond what is paid."
+    if not known:
+        return f"What {unknown} of them cost is unknown." if unknown > 1 else "Its cost is unknown."
+    amount = f"Known to cost ${dollars(sum(known, Decimal(0)))} a day in all"
+    return f"{amount}, {unknown} unknown." if unknown else f"{amount}."
 
 
 def _things(count: int) -> str:

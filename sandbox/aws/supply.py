@@ -69,6 +69,13 @@ class Denial(SupplyModel):
     region: str | None = None
 
 
+class RolePolicy(SupplyModel):
+    """A policy document of a role: with one, the role may do what its documents allow."""
+
+    role: str
+    document: dict[str, Any]
+
+
 class Supply(SupplyModel):
     """The whole supply; the defaults let an ordinary purchase go through."""
 
@@ -95,6 +102,7 @@ class Supply(SupplyModel):
     spot: tuple[SpotPrice, ...] = ()
     quotas: tuple[QuotaSetting, ...] = ()
     denied: tuple[Denial, ...] = ()
+    policies: tuple[RolePolicy, ...] = ()
     opted_in_zones: tuple[str, ...] = ()
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ from sandbox.aws.errors import AwsError, throttled
 from sandbox.aws.faults import Fault, FaultBook
 from sandbox.aws.furnishing import furnish
 from sandbox.aws.operations import FROM_MOTO, OPERATIONS
-from sandbox.aws.permissions import check_permission
+from sandbox.aws.permissions import check_permission, role_of
 from sandbox.aws.times import stamp
 from sandbox.aws.world import Call, World
 
@@ -62,6 +62,7 @@ class CallLog:
             "operation": call.operation,
             "region": call.region,
             "account": call.account,
+            "role": call.role,
             "params": jsonable(call.params),
             "outcome": "pending",
         }
@@ -171,6 +172,7 @@ class Wire:
             account=get_account_id_from(address.access_key),
             params=protocol.parse(address.service, model, body) if model else {},
             at=self.world.now(),
+            role=role_of(address.access_key),
         )
 
     def _answer(self, arrival: Arrival) -> Reply:
@@ -206,7 +208,7 @@ class Wire:
         with self.world.lock:
             self.world.settle()
             self._buckets.take(call)
-            check_permission(self.world.supply, call)
+            check_permission(self.world, call)
             if call.params.get("DryRun"):
                 raise AwsError(
                     "DryRunOperation", "Request would have succeeded, but DryRun flag is set."

@@ -24,6 +24,8 @@ class Call:
     account: str
     params: dict[str, Any]
     at: datetime
+    role: str | None = None
+    """The ARN of the role whose credentials signed it."""
 
 
 @dataclass(order=True, slots=True)

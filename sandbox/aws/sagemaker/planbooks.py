@@ -15,6 +15,7 @@ from sandbox.aws.records import (
     PlanExtensionOffer,
     PlanSegment,
 )
+from sandbox.aws.sagemaker.names import arn, tags_of
 from sandbox.aws.sagemaker.plans import (
     PLAN_OVER_BLOCK,
     end_part_later,
@@ -209,13 +210,15 @@ def describe_reserved_capacity(world: World, call: Call) -> dict[str, Any]:
 
 
 def list_tags(world: World, call: Call) -> dict[str, Any]:
-    """ListTags of a plan or an endpoint."""
+    """ListTags of a plan, an endpoint or an endpoint configuration."""
     place = world.place(call.account, call.region)
     wanted = call.params.get("ResourceArn", "")
     resources: list[Plan | Endpoint] = [*place.plans.values(), *place.endpoints.values()]
-    for resource in resources:
-        if resource.arn == wanted:
-            pairs = [{"Key": key, "Value": value} for key, value in resource.tags.items()]
-            found, token = page(pairs, call.params, default=50, most=1000)
-            return with_token({"Tags": found}, token)
+    tags = {resource.arn: resource.tags for resource in resources}
+    for name, config in place.endpoint_configs.items():
+        tags[arn(call, "endpoint-config", name)] = tags_of(config)
+    if wanted in tags:
+        pairs = [{"Key": key, "Value": value} for key, value in tags[wanted].items()]
+        found, token = page(pairs, call.params, default=50, most=1000)
+        return with_token({"Tags": found}, token)
     raise AwsError("ValidationException", f"Could not find resource {wanted}.")

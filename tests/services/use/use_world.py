@@ -28,7 +28,7 @@ from bot.services.duties import Duties
 from bot.services.following import Following
 from bot.services.reminding import Reminding
 from bot.services.telling import Telling
-from bot.services.uses import Means, Uses, uses
+from bot.services.uses import ROUTINE, Means, Uses, uses
 from bot.services.verifying import Verifying
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from sandbox.aws import SimulatedAws
@@ -129,7 +129,11 @@ class UseWorld:
         self.settle()
         for _ in range(20_000):
             with self.store.reading() as tx:
-                times = [tx.dues.next_at(), tx.outbox.next_at(), self.aws.next_event()]
+                times = [
+                    tx.dues.next_at(leaving_out=ROUTINE),
+                    tx.outbox.next_at(),
+                    self.aws.next_event(),
+                ]
             ahead = min((at for at in times if at and at > self.clock.now()), default=end)
             self.clock.set(min(ahead, end))
             self.settle()

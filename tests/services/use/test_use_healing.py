@@ -1,0 +1,141 @@
+"""How machines are, and what happens when AWS takes spot machines back."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from bot.domain.errors import UserError
+from bot.domain.lifecycle import ReservationState
+from bot.domain.market import Kind
+from bot.domain.request import Target
+from bot.services.healing import missing_part
+from tests.services.after.after_world import phrase_text
+from tests.services.use.test_use_cleaning import started_with_kit
+
+
+def words(sections) -> str:
+    return "\n".join(
+        "".join(map(phrase_text, sentence)) for part in sections for sentence in part.sentences
+    )
+
+
+def test_a_block_shows_used_free_and_its_interconnect(world) -> None:
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    machine = started_with_kit(world, number)
+    world.run(timedelta(minutes=2))
+    said = words(world.uses.healing.health(number))
+    assert "Machines of 2: 1 used, 1 free, 0 unhealthy." in said
+    assert "The interconnect is ok." in said
+    assert f"{machine} is running." in said
+
+
+def test_an_unhealthy_machine_comes_with_the_way_to_replace_it(world) -> None:
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    machine = started_with_kit(world, number)
+    world.run(timedelta(minutes=2))
+    world.aws.event({"event": "node-failed", "reservation": world.receipt(number).id})
+    said = words(world.uses.healing.health(number))
+    assert f"{machine} is running, but fails AWS's status check." in said
+    assert f"aws ec2 terminate-instances --instance-ids {machine} --region us-east-1" in said
+    assert f"/gpu launch gpu-{number}" in said
+    assert "It costs nothing more" in said
+
+
+def test_a_plan_shows_its_counts(world) -> None:
+    number = world.begun(Kind.TRAINING_PLAN, Target.TRAINING_JOB)
+    assert "Machines of 2: 0 used, 2 free, 0 unhealthy." in words(world.uses.healing.health(number))
+
+
+def test_what_aws_does_not_let_us_read_is_said(world_with) -> None:
+    world = world_with(denied=[{"operation": "DescribeInstances"}])
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    assert "AWS did not let me read instances (refused)" in words(world.uses.healing.health(number))
+
+
+def test_nothing_held_has_no_health(world) -> None:
+    number = world.begun(Kind.ODCR)
+    world.client("ec2").cancel_capacity_reservation(CapacityReservationId=world.receipt(number).id)
+    world.run(timedelta(hours=2))
+    with pytest.raises(UserError, match="holds no machines"):
+        world.uses.healing.health(number)
+
+
+def test_a_spot_notice_is_told_before_the_machine_is_gone_and_decided_anew(world) -> None:
+    number = world.begun(Kind.SPOT)
+    world.aws.event({"event": "spot-interruption"})
+    noticed = world.clock.now()
+    world.run(timedelta(seconds=100))
+    (told,) = world.said("Spot interruption")
+    assert world.clock.now() - noticed < timedelta(minutes=2)
+    assert world.said("save your work now") == [told]
+    anew = world.reservation(number + 1)
+    assert (anew.state, anew.owner, anew.team) == (ReservationState.REQUESTED, "U0ANA", "vision")
+    assert anew.request.instance_count == 1
+    assert anew.request.instance_type == "g6.xlarge"
+    assert anew.request.latest_end == world.receipt(number).segments[0].end
+    assert anew.line.startswith("reserve 1 g6.xlarge")
+    with world.store.reading() as tx:
+        assert not tx.purchases.of(anew.id)
+        assert tx.proposals.current(anew.id) is None
+    assert dict(world.audit(number))["spot.interrupted"]["asked_anew"] == f"gpu-{number + 1}"
+
+
+def test_each_machine_is_told_of_once(world) -> None:
+    number = world.begun(Kind.SPOT)
+    world.aws.event({"event": "spot-interruption"})
+    world.run(timedelta(minutes=30))
+    assert len(world.said("Spot interruption")) == 1
+    world.aws.event({"event": "spot-interruption"})
+    world.run(timedelta(minutes=30))
+    assert len(world.said("Spot interruption")) == 2
+    assert world.reservation(number + 2).request.instance_count == 1
+
+
+def test_what_a_person_terminated_is_no_interruption(world) -> None:
+    number = world.begun(Kind.SPOT)
+    with world.store.reading() as tx:
+        (launch,) = tx.receipts.of(number)
+    found = world.client("ec2").describe_instances(
+        Filters=[{"Name": "reservation-id", "Values": [launch.id]}]
+    )
+    machine = found["Reservations"][0]["Instances"][0]["InstanceId"]
+    world.client("ec2").terminate_instances(InstanceIds=[machine])
+    world.run(timedelta(minutes=10))
+    assert not world.said("Spot interruption")
+
+
+def test_watching_ends_with_the_machines(world) -> None:
+    world.begun(Kind.SPOT)
+    for _ in range(2):
+        world.aws.event({"event": "spot-interruption"})
+        world.run(timedelta(minutes=10))
+    world.run(timedelta(minutes=10))
+    asked = world.calls("DescribeSpotInstanceRequests")
+    world.run(timedelta(hours=1))
+    assert world.calls("DescribeSpotInstanceRequests") == asked
+
+
+def test_too_little_time_left_asks_for_nothing(world) -> None:
+    number = world.begun(Kind.SPOT)
+    end = world.receipt(number).segments[0].end
+    world.run_until(end - timedelta(minutes=40))
+    world.aws.event({"event": "spot-interruption"})
+    world.run(timedelta(minutes=3))
+    assert world.said("Too little time is left")
+
+
+def test_the_part_that_is_missing_gets_its_share_of_the_cap(world) -> None:
+    number = world.begun(Kind.SPOT)
+    receipt = world.receipt(number)
+    start, end = receipt.segments[0].start, receipt.segments[0].end
+    half = missing_part(
+        world.reservation(number).request,
+        receipt,
+        count=1,
+        now=start + (end - start) / 2,
+        end=end,
+    )
+    assert half.max_total_usd == Decimal("25.00")
+    assert half.duration_hours == 24
+    assert half.minimum_count is None
