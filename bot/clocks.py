@@ -14,6 +14,8 @@ from bot.ports import Clock
 
 ASK_EVERY_SECONDS = 0.05
 TIMEOUT_SECONDS = 2.0
+SILENCE_SECONDS = 1.0
+"""A clock that does not answer is asked this seldom: every caller waits for its time-out."""
 _NO_TIME = (URLError, OSError, ValueError, KeyError, TypeError)
 
 
@@ -37,6 +39,7 @@ class RemoteClock(Clock):
         self._address = address
         self._lock = threading.Lock()
         self._asked_at = time.monotonic()
+        self._silent_until = 0.0
         try:
             self._said = self._ask()
         except _NO_TIME as error:
@@ -49,16 +52,20 @@ class RemoteClock(Clock):
     @override
     def now(self) -> datetime:
         with self._lock:
-            since = time.monotonic() - self._asked_at
-            if since >= ASK_EVERY_SECONDS:
-                try:
-                    self._said = self._ask()
-                    self._asked_at = time.monotonic()
-                    since = 0.0
-                except _NO_TIME:
-                    since = time.monotonic() - self._asked_at
-            self._latest = max(self._latest, self._said + timedelta(seconds=since))
+            moment = time.monotonic()
+            if moment - self._asked_at >= ASK_EVERY_SECONDS and moment >= self._silent_until:
+                self._ask_again()
+            since = timedelta(seconds=time.monotonic() - self._asked_at)
+            self._latest = max(self._latest, self._said + since)
             return self._latest
+
+    def _ask_again(self) -> None:
+        try:
+            self._said = self._ask()
+        except _NO_TIME:
+            self._silent_until = time.monotonic() + SILENCE_SECONDS
+        else:
+            self._asked_at = time.monotonic()
 
     def _ask(self) -> datetime:
         with urlopen(self._address, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 — settings admit http only
