@@ -28,11 +28,11 @@ class Journey:
 
     def act(self, do: Callable[[], Any]) -> None:
         """Act, once more when it was not acknowledged; then let the bot work it off."""
+        self.town.pass_a_second()
         ack = self.town.in_slack(do())
         if ack.status != "ok":
             self.town.be_born_again()
-            again = do()
-            ack = self.town.in_slack(again)
+            ack = self.town.in_slack(do())
         assert ack.status == "ok", ack
         self.work()
 
@@ -104,8 +104,7 @@ def denied(journey: Journey) -> None:
     journey.command(ANA, ASK)
     journey.press(ANA, REQUESTS, "gpu.request")
     journey.press(BRUNO, APPROVALS, "gpu.deny")
-    if journey.town.workspace.views.modal(BRUNO) is None:
-        # The form comes by a right of three seconds, which a kill outlives.
+    if journey.town.workspace.views.modal(BRUNO) is None:  # its right was used up by the killed
         journey.press(BRUNO, APPROVALS, "gpu.deny")
     assert journey.town.workspace.views.modal(BRUNO) is not None
 

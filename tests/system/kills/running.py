@@ -1,5 +1,6 @@
 """Plays journeys, undisturbed or killed at one point, each in a town of its own."""
 
+import os
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,9 @@ from tests.system.kills.books import Books, books_of
 from tests.system.kills.journeys import JOURNEYS, Journey
 from tests.system.kills.town import Zygote, town
 from tests.system.kills.verdicts import differences
+
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a folder of ours in it
+"""Where files are kept if it is there: a killed process leaves what it wrote, on disk or not."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ def zygote() -> Zygote:
 @cache
 def reference(name: str) -> Reference:
     with (
-        tempfile.TemporaryDirectory(prefix="gpubot-kills-") as folder,
+        tempfile.TemporaryDirectory(prefix="gpubot-kills-", dir=MEMORY) as folder,
         town(zygote(), Path(folder)) as place,
     ):
         JOURNEYS[name](Journey(place))
@@ -39,7 +43,7 @@ def killed_at(name: str, point: str) -> list[str]:
     """What is wrong after the bot was killed at that point and started again."""
     undisturbed = reference(name).books
     with (
-        tempfile.TemporaryDirectory(prefix="gpubot-kills-") as folder,
+        tempfile.TemporaryDirectory(prefix="gpubot-kills-", dir=MEMORY) as folder,
         town(zygote(), Path(folder), fatal=point) as place,
     ):
         try:

@@ -3,7 +3,9 @@
 Reads one line of orders for each life, and writes one line with its exit status after its end.
 """
 
+import importlib
 import os
+import pkgutil
 import sys
 import traceback
 import warnings
@@ -11,6 +13,9 @@ import warnings
 import botocore.session
 from botocore.loaders import create_loader
 
+import bot
+import handlers
+import storage
 from bot.catalog import packaged
 from tests.system.kills.life import Orders, live
 
@@ -23,6 +28,10 @@ def main() -> None:
         botocore.session.Session().create_client(
             service, region_name="us-east-1", aws_access_key_id="-", aws_secret_access_key="-"
         )
+    for package in (bot, handlers, storage):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
     catalog = packaged()
     warnings.simplefilter("ignore")
     sys.stdout.write("ready\n")
