@@ -38,19 +38,19 @@ def planned(
     region and kind of the market is allowed.
 
     Raises:
-        SettingsError: the configuration or the market file can't be read.
+        SettingsError: the configuration or the market file can't be read, or not be saved.
     """
     configuration = read_configuration(config) if config else None
     recorded = _recorded(market) if market else None
     instant = now or (recorded.as_of if recorded else datetime.now(UTC))
     parsed = parse(text, now=instant, zone=tz, locale=locale, catalog=packaged())
+    if parsed.status is not Status.REFUSED and parsed.command not in DECIDED:
+        return _not_decided(parsed)
     if parsed.status is not Status.OK or parsed.request is None:
         return _answer(parsed, None)
-    if parsed.command not in DECIDED:
-        return _not_decided(parsed)
     read = recorded or _live(parsed.request, configuration)
     if save_market:
-        save_market.write_text(read.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        _save(read, save_market)
     decision = decide(
         parsed.request,
         read,
@@ -127,9 +127,25 @@ def _recorded(path: Path) -> Market:
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in fault["loc"])
-        raise SettingsError(f"{path}: {place or 'the file'}: {fault['msg']}") from None
+        raise SettingsError(f"{path}: {_first_fault(error)}") from None
+
+
+def _first_fault(error: ValidationError) -> str:
+    """Return where the first fault of a market file is, and what it is."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"]) or "the file"
+    if fault["type"] == "extra_forbidden":
+        return f"{place} is no key of a market file; leave it out or correct it"
+    if fault["type"] == "missing":
+        return f"{place} is missing"
+    return f"{place}: {fault['msg']}"
+
+
+def _save(market: Market, path: Path) -> None:
+    try:
+        path.write_text(market.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def _live(request: Request, configuration: Configuration | None) -> Market:

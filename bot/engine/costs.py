@@ -1,16 +1,17 @@
-"""What an option costs, at which rates, and against which on-demand price."""
+"""What an option costs, at which rates, and against which on-demand price.
 
-from decimal import ROUND_HALF_UP, Decimal
+Amounts are exact fractions until they are said: a quotient that is cut before it is compared
+or rounded again can fall on the wrong side of a cap, or of a half.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
 
 from bot.domain.market import Kind, Market
-from bot.domain.values import cents
 from bot.engine.candidates import Candidate
 from bot.engine.terms import Terms, bare
 from bot.engine.windows import Stay
-from bot.engine.words import MICROSECOND, hours
-
-_FOUR_PLACES = Decimal("0.0001")
-_MICROSECONDS_AN_HOUR = 3_600_000_000
+from bot.engine.words import exact_hours
 
 
 class OnDemandRates:
@@ -28,69 +29,67 @@ class OnDemandRates:
         return self._rates.get((candidate.account, candidate.region, candidate.instance_type))
 
 
-def four_places(ratio: Decimal) -> Decimal:
+def four_places(ratio: Fraction) -> Decimal:
     """Return the rate or ratio as it is printed: half up to four decimals."""
-    return ratio.quantize(_FOUR_PLACES, rounding=ROUND_HALF_UP)
+    return half_up(ratio, 4)
 
 
-def exact_total(candidate: Candidate, stay: Stay, terms: Terms) -> Decimal:
+def half_up(number: Fraction, places: int) -> Decimal:
+    """Return the exact number rounded half up, once, to that many decimals."""
+    units = (number * 10**places + Fraction(1, 2)) // 1
+    return Decimal(units).scaleb(-places)
+
+
+def exact_total(candidate: Candidate, stay: Stay, terms: Terms) -> Fraction:
     """Return the unrounded dollars paid when the option is taken and used as asked.
 
     Prepaid: the fee. On-demand and spot: the asked hours times the share of running time.
     ODCR: from now, since it bills while held, to the end of its use. Owned: nothing.
     """
-    price = candidate.price or Decimal(0)
+    price = Fraction(candidate.price or 0)
     match candidate.kind:
         case Kind.OWNED:
-            return Decimal(0)
+            return Fraction(0)
         case Kind.CAPACITY_BLOCK | Kind.TRAINING_PLAN:
             return price
         case Kind.ODCR:
-            held = stay.use_end - terms.now
-            return price * candidate.machines * (held // MICROSECOND) / _MICROSECONDS_AN_HOUR
+            return price * candidate.machines * exact_hours(stay.use_end - terms.now)
         case _:
-            share = terms.utilization
-            run = price * candidate.machines * (terms.asked // MICROSECOND) * share.numerator
-            return run / (_MICROSECONDS_AN_HOUR * share.denominator)
+            return price * candidate.machines * exact_hours(terms.asked) * terms.utilization
 
 
 def total(candidate: Candidate, stay: Stay, terms: Terms) -> Decimal:
     """Return the total as it is said: a fee as given, hourly kinds half up to the cent."""
-    amount = exact_total(candidate, stay, terms)
-    return cents(amount) if candidate.hourly else amount
+    if candidate.prepaid and candidate.price is not None:
+        return candidate.price
+    return half_up(exact_total(candidate, stay, terms), 2)
 
 
-def instance_rate(candidate: Candidate, stay: Stay) -> Decimal:
-    """Return unrounded dollars an instance-hour; prepaid fees spread over reserved hours."""
-    price = candidate.price or Decimal(0)
+def instance_rate(candidate: Candidate, stay: Stay) -> Fraction:
+    """Return exact dollars an instance-hour; prepaid fees spread over reserved hours."""
+    price = Fraction(candidate.price or 0)
     if not candidate.prepaid:
         return price
-    reserved = hours(stay.reserved) * candidate.machines
+    reserved = exact_hours(stay.reserved) * candidate.machines
     return price / reserved if reserved else price
 
 
-def accelerator_rate(candidate: Candidate, rate: Decimal, terms: Terms) -> Decimal:
-    """Return unrounded dollars an accelerator-hour; a type that no catalog knows counts as one."""
+def accelerator_rate(candidate: Candidate, rate: Fraction, terms: Terms) -> Fraction:
+    """Return exact dollars an accelerator-hour; a type that no catalog knows counts as one."""
     known = terms.catalog.types.get(bare(candidate.instance_type))
-    return rate if known is None else rate / known.accelerators
+    return rate if known is None else rate / Fraction(known.accelerators)
 
 
-def versus_on_demand(candidate: Candidate, stay: Stay, rates: OnDemandRates) -> Decimal | None:
-    """Return the unrounded rate over the on-demand rate, None for owned or without a price."""
+def versus_on_demand(candidate: Candidate, stay: Stay, rates: OnDemandRates) -> Fraction | None:
+    """Return the exact rate over the on-demand rate, None for owned or without a price."""
     if candidate.kind is Kind.OWNED:
         return None
     if candidate.kind is Kind.ON_DEMAND:
-        return Decimal(1)
+        return Fraction(1)
     listed = rates.of(candidate)
-    return None if listed is None else instance_rate(candidate, stay) / listed
+    return None if listed is None else instance_rate(candidate, stay) / Fraction(listed)
 
 
-def true_share(stay: Stay, terms: Terms) -> Decimal:
+def true_share(stay: Stay, terms: Terms) -> Fraction:
     """Return the share of the reserved hours in which the machines will really run."""
-    share = terms.utilization
-    return (
-        Decimal(terms.asked // MICROSECOND)
-        * share.numerator
-        / share.denominator
-        / (stay.reserved // MICROSECOND)
-    )
+    return exact_hours(terms.asked) * terms.utilization / exact_hours(stay.reserved)

@@ -21,7 +21,7 @@ from bot.engine.reasons import Best, best_of, reasons
 from bot.engine.rejects import Case
 from bot.engine.terms import terms_of
 from bot.engine.warned import warnings
-from bot.engine.words import hours
+from bot.engine.words import exact_hours
 
 _PRECISION = 50
 """Digits of intermediate quotients, so that only the last rounding of an amount is one."""
@@ -109,7 +109,7 @@ def _option(rank: int, option: Fitting, judged: Judged, best: Best) -> Option:
         instance_count=row.machines,
         segments=row.segments,
         usable_end=stay.usable_end,
-        usable_hours=four_places(hours(stay.usable)),
+        usable_hours=four_places(exact_hours(stay.usable)),
         total_usd=option.total,
         usd_per_instance_hour=four_places(option.rate),
         usd_per_accelerator_hour=four_places(accelerator_rate(row, option.rate, judged.terms)),

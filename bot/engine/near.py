@@ -4,17 +4,18 @@ A line is advised only when the same market holds an option for it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import ROUND_CEILING, Decimal
 
 from bot.catalog import InstanceType
 from bot.domain.decision import Note
-from bot.domain.market import Kind, Market, Offering
+from bot.domain.market import Kind, Market
 from bot.domain.request import Request
 from bot.engine.judging import Judged, judge
 from bot.engine.lines import line_of
 from bot.engine.ranking import Fitting
+from bot.engine.rejects import Case
 from bot.engine.terms import Terms, bare, terms_of
 from bot.engine.words import dollars, machines, moment
 
@@ -23,6 +24,26 @@ _TRIES = 4
 _DAY = timedelta(days=1)
 _BLOCKS_BEGIN = time(11, 30)
 """Capacity Blocks begin and end at 11:30 UTC (EC2 User Guide, Capacity Blocks)."""
+
+_COUNT_FAULTS = frozenset(
+    {"too_few_instances", "too_many_instances", "quota", "over_hourly_cap", "over_budget"}
+)
+"""What fewer machines may mend."""
+_TIME_FAULTS = frozenset(
+    {
+        "too_few_instances",
+        "too_many_instances",
+        "starts_too_soon",
+        "starts_too_late",
+        "starts_too_early",
+        "ends_too_late",
+        "too_short",
+        "not_guaranteed",
+        "over_budget",
+        "hold_too_long",
+    }
+)
+"""What another time may mend; a count is judged before the time, so that it hides one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,22 @@ class Setting:
             ),
         )
 
+    def among(self, judged: Judged, codes: frozenset[str]) -> "Setting":
+        """Return the same market with only the rows that were rejected for one of these codes.
+
+        A row with any other fault keeps it when one field is relaxed, so judging it again
+        for each of many relaxed requests would only take time.
+        """
+        refs = {case.candidate.refs[0] for case, reason in judged.rejected if reason.code in codes}
+        market = self.market.model_copy(
+            update={
+                "offerings": tuple(row for row in self.market.offerings if row.ref in refs),
+                "hourly": tuple(row for row in self.market.hourly if row.ref in refs),
+                "owned": tuple(row for row in self.market.owned if row.ref in refs),
+            }
+        )
+        return replace(self, market=market)
+
     def note(self, code: str, lead: str, request: Request) -> Note | None:
         """Return the request as a line to send when an option answers it, else None."""
         pick = self.judged(request).pick
@@ -59,16 +96,17 @@ class Setting:
 
 def near_misses(setting: Setting, judged: Judged) -> tuple[Note, ...]:
     """Return the nearest requests that this market can answer, at most one for each field."""
-    ways: tuple[Callable[[Setting, Judged], Iterator[Note | None]], ...] = (
-        _fewer_machines,
-        _other_days,
-        _longer_block,
-        _other_region,
-        _other_type,
+    ways: tuple[tuple[Callable[[Setting, Judged], Iterator[Note | None]], frozenset[str]], ...] = (
+        (_fewer_machines, _COUNT_FAULTS),
+        (_other_days, _TIME_FAULTS),
+        (_longer_block, _TIME_FAULTS),
+        (_other_region, frozenset({"region_not_allowed"})),
+        (_other_type, frozenset({"wrong_type"})),
     )
     found = []
-    for way in ways:
-        note = next((note for note in way(setting, judged) if note is not None), None)
+    for way, mended in ways:
+        notes = way(setting.among(judged, mended), judged)
+        note = next((note for note in notes if note is not None), None)
         if note is not None:
             found.append(note)
     return tuple(found)
@@ -126,7 +164,7 @@ def _nearest(options: tuple[Fitting, ...], wanted: datetime) -> list[Fitting]:
     return sorted(options, key=lambda option: abs(option.stay.begin - wanted))[:_TRIES]
 
 
-def _longer_block(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
+def _longer_block(setting: Setting, judged: Judged) -> Iterator[Note | None]:
     """Advise the block of whole days that covers a fixed stay across 11:30 UTC.
 
     Such a block may be on sale though this market was not asked for its length; the line asks.
@@ -135,7 +173,7 @@ def _longer_block(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
     start = request.earliest_start
     if start is None or start != request.latest_start:
         return
-    if not any(_is_block_of_type(row, terms) for row in setting.market.offerings):
+    if not any(_is_block_of_type(case, terms) for case, _ in judged.rejected):
         return
     opening = datetime.combine(start.date(), _BLOCKS_BEGIN, tzinfo=start.tzinfo)
     if opening > start:
@@ -158,7 +196,8 @@ def _longer_block(setting: Setting, _judged: Judged) -> Iterator[Note | None]:
     yield note or Note(code="try_other_time", text=ask)
 
 
-def _is_block_of_type(row: Offering, terms: Terms) -> bool:
+def _is_block_of_type(case: Case, terms: Terms) -> bool:
+    row = case.candidate
     return row.kind is Kind.CAPACITY_BLOCK and bare(row.instance_type) in terms.counts
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 
 from bot.domain.decision import Certainty
 from bot.domain.market import Kind
@@ -25,10 +26,10 @@ class Fitting:
     candidate: Candidate
     stay: Stay
     certainty: Certainty
-    exact: Decimal
+    exact: Fraction
     total: Decimal
-    rate: Decimal
-    versus: Decimal | None
+    rate: Fraction
+    versus: Fraction | None
 
     @property
     def fewer(self) -> bool:
@@ -102,7 +103,7 @@ def rank_key(option: Fitting, terms: Terms, *, least: int) -> tuple[object, ...]
     )
 
 
-def weighted_total(option: Fitting, terms: Terms, *, least: int) -> Decimal:
+def weighted_total(option: Fitting, terms: Terms, *, least: int) -> Fraction:
     """Return the total as it ranks: commitment must pay for itself.
 
     Raised by the kind's premium when the request is flexible; by the asked over the left
@@ -111,12 +112,12 @@ def weighted_total(option: Fitting, terms: Terms, *, least: int) -> Decimal:
     """
     amount = option.exact
     if not terms.certain:
-        amount *= 1 + premium(option.candidate, terms)
+        amount *= 1 + Fraction(premium(option.candidate, terms))
     left = option.stay.reserved_left
     if left < terms.asked:
-        amount = amount * (terms.asked // MICROSECOND) / (left // MICROSECOND)
+        amount *= Fraction(terms.asked // MICROSECOND, left // MICROSECOND)
     if terms.several_types and option.candidate.machines > least:
-        amount *= 1 + terms.rules.more_machines_premium
+        amount *= 1 + Fraction(terms.rules.more_machines_premium)
     return amount
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from fractions import Fraction
 
 from bot.domain.decision import Certainty, Note
 from bot.domain.market import Kind
@@ -22,7 +22,7 @@ class Best:
     """The best values among all options of one decision."""
 
     options: int
-    total: Decimal
+    total: Fraction
     begin: datetime
     machines: int
     several_begins: bool

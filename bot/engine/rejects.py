@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from bot.domain.decision import Note
@@ -10,7 +11,7 @@ from bot.domain.market import Kind
 from bot.domain.request import Target
 from bot.engine.candidates import Candidate
 from bot.engine.certainty import refused_within
-from bot.engine.costs import instance_rate, total
+from bot.engine.costs import four_places, instance_rate, total
 from bot.engine.quotas import Quotas
 from bot.engine.terms import Terms
 from bot.engine.windows import Stay, measure, rest_is_enough, whole_is_enough
@@ -223,8 +224,8 @@ def over_hourly_cap(case: Case) -> str | None:
     if cap is None or case.stay is None:
         return None
     hourly = instance_rate(case.candidate, case.stay)
-    if hourly > cap:
-        return f"It costs {rate(hourly)} per machine-hour; the cap is {rate(cap)}."
+    if hourly > Fraction(cap):
+        return f"It costs {rate(four_places(hourly))} per machine-hour; the cap is {rate(cap)}."
     return None
 
 

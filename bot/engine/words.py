@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -9,6 +10,7 @@ from bot.domain.decision import Note
 from bot.domain.values import money_text, plain_text, rate_text
 
 MICROSECOND = timedelta(microseconds=1)
+_MICROSECONDS_AN_HOUR = 3_600_000_000
 
 
 @lru_cache(maxsize=8192)
@@ -27,7 +29,12 @@ def zone_of(name: str) -> tzinfo:
 
 def hours(length: timedelta) -> Decimal:
     """Return the length in hours, exact when it divides evenly."""
-    return Decimal(length // MICROSECOND) / 3_600_000_000
+    return Decimal(length // MICROSECOND) / _MICROSECONDS_AN_HOUR
+
+
+def exact_hours(length: timedelta) -> Fraction:
+    """Return the length in hours, exact."""
+    return Fraction(length // MICROSECOND, _MICROSECONDS_AN_HOUR)
 
 
 def moment(instant: datetime) -> str:
@@ -56,9 +63,10 @@ def rate(amount: Decimal) -> str:
     return f"${rate_text(amount)}"
 
 
-def percent(share: Decimal) -> str:
+def percent(share: Fraction) -> str:
     """Return a share to the nearest tenth of a percent: "86.8 %"."""
-    return f"{plain_text((share * 100).quantize(Decimal('0.1')))} %"
+    tenths = round(share * 1000)
+    return f"{plain_text(Decimal(tenths) / 10)} %"
 
 
 def machines(count: int, name: str) -> str:
