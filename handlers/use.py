@@ -118,6 +118,11 @@ def _endpoint(said: Said, desk: Desk) -> Reply:
 # --- buttons ------------------------------------------------------------------------------------
 
 
+def _press_launch(pressed: Pressed, desk: Desk) -> Reply:
+    number = _reservation(pressed)
+    return _kits(_uses(desk).kits.launch(number), number)
+
+
 def _press_kit(pressed: Pressed, desk: Desk) -> Reply:
     number = pressed.value.reservation
     if number is None:
@@ -126,7 +131,8 @@ def _press_kit(pressed: Pressed, desk: Desk) -> Reply:
 
 
 def _press_look(pressed: Pressed, desk: Desk) -> Reply:
-    return _word(_uses(desk).cleaning.look(_reservation(pressed), by=pressed.user))
+    number = _reservation(pressed)
+    return _word(_uses(desk).cleaning.look(number, by=pressed.user))
 
 
 def _press_clean(pressed: Pressed, desk: Desk) -> Reply:
@@ -135,7 +141,8 @@ def _press_clean(pressed: Pressed, desk: Desk) -> Reply:
 
 
 def _press_clean_all(pressed: Pressed, desk: Desk) -> Reply:
-    return _word(_uses(desk).cleaning.remove_all(_reservation(pressed), by=pressed.user))
+    number = _reservation(pressed)
+    return _word(_uses(desk).cleaning.remove_all(number, by=pressed.user))
 
 
 def _press_agree(pressed: Pressed, desk: Desk) -> Reply:
@@ -179,6 +186,7 @@ VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
 }
 
 BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
+    ids.LAUNCH: _press_launch,
     ids.KIT: _press_kit,
     ids.CLEANUP: _press_look,
     ids.CLEAN: _press_clean,

@@ -16,6 +16,7 @@ KINDS = {
     "header": "HeaderBlock",
     "actions": "ActionsBlock",
     "input": "InputBlock",
+    "rich_text": "RichTextBlock",
 }
 MOST_IN_A_MESSAGE = 13_000
 
