@@ -48,6 +48,7 @@ def receipt(
         segments=segments or leg.segments,
         state=word(state),
         checked_at=at,
+        ultraserver_type=leg.ultraserver_type,
     )
 
 

@@ -161,7 +161,8 @@ class Receipt(Model):
     """AWS's own record of what was bought: its id and its state, in AWS's raw word.
 
     `state` is lower case with dashes as EC2 spells it, or SageMaker's word in lower case.
-    Counts are None while AWS shows none. `last_error` is the last failed look, if the newest.
+    `ultraserver_type` is the leg's: such machines are lost earlier and mended as a whole. Counts
+    are None while AWS shows none. `last_error` is the last failed look, if the newest.
     """
 
     id: str
@@ -183,6 +184,7 @@ class Receipt(Model):
     checked_at: Instant
     last_error: str = ""
     gone: bool = False
+    ultraserver_type: str | None = None
 
 
 class BudgetEntry(Model):

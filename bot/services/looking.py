@@ -131,7 +131,8 @@ def lost_of(receipt: Receipt) -> timedelta:
 
 def is_ultraserver(receipt: Receipt) -> bool:
     """Return whether the receipt's machines hang together as an UltraServer."""
-    return receipt.instance_type.removeprefix("ml.").startswith("u-")
+    named = receipt.instance_type.removeprefix("ml.").startswith("u-")
+    return named or receipt.ultraserver_type is not None
 
 
 def segment_at(receipt: Receipt, now: datetime) -> Segment | None:

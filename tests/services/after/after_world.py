@@ -169,6 +169,7 @@ class AfterWorld:
         zone: str = "Europe/Berlin",
         target: str | None = None,
         instance_type: str = "p5.48xlarge",
+        ultraserver_type: str | None = None,
     ) -> Reservation:
         """Put a confirmed purchase in the books, as the money path leaves it."""
         segment = Segment(start=start, end=end, zone="us-east-1b")
@@ -275,6 +276,7 @@ class AfterWorld:
                     segments=segments,
                     state=state,
                     checked_at=now,
+                    ultraserver_type=ultraserver_type,
                 )
             )
             becomes = "payment_pending" if "pending" in state else state

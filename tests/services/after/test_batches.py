@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Receipt
-from bot.services.looking import next_look
+from bot.services.looking import next_look, on_minute
 
 START = datetime(2027, 3, 12, 11, 30, tzinfo=UTC)
 END = datetime(2027, 3, 14, 11, 30, tzinfo=UTC)
@@ -88,6 +88,12 @@ def test_the_next_look_is_always_a_later_whole_minute() -> None:
             assert at is not None
             assert at > now
             assert (at.second, at.microsecond) == (0, 0)
+
+
+def test_a_look_that_is_wanted_at_once_is_in_the_next_minute() -> None:
+    """This minute's batch may be over already, and its row never comes back."""
+    for now in (START, START + timedelta(seconds=30)):
+        assert on_minute(now, now) == START + MINUTE
 
 
 def test_a_start_an_end_and_a_last_minute_are_never_overslept() -> None:

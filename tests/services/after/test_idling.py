@@ -145,11 +145,20 @@ def test_an_ill_machine_is_told_once_with_what_to_do(world) -> None:
 
 def test_an_ultraserver_is_mended_as_a_whole(world) -> None:
     reservation = world.bought(START, END)
-    show(world, reservation, free=0, ill=1, instance_type="u-p6e-gb200x72")
+    show(
+        world,
+        reservation,
+        free=0,
+        ill=1,
+        instance_type="p6e-gb200.36xlarge",
+        ultraserver_type="u-p6e-gb200x72",
+    )
     world.run_until(START + timedelta(hours=1))
     [said] = world.saying("The lost hours are counted")
     assert "support case" in said
     assert "about 10 minutes" not in said
+    [ready] = world.saying("is ready")
+    assert "Usable until 2027-03-14T10:30Z" in ready
 
 
 def test_the_report_counts_what_was_used_and_compares_honestly(world) -> None:

@@ -54,6 +54,7 @@ class Case:
     fails: datetime | None = None
     vanishes: datetime | None = None
     longer: tuple[datetime, datetime] | None = None
+    ultraserver_type: str | None = None
 
     @property
     def id(self) -> str:
@@ -64,7 +65,7 @@ class Case:
         """How long before each end AWS takes the machines."""
         if self.kind is Kind.ODCR:
             return timedelta(0)
-        large = self.instance_type.startswith(("u-", "ml.u-"))
+        large = self.ultraserver_type is not None
         return HOUR if large or self.target == "hyperpod-cluster" else HOUR / 2
 
     def parts(self, moment: datetime) -> tuple[Segment, ...]:
@@ -181,6 +182,7 @@ def _case(number: int, draw: Random, down: Sequence[Window]) -> Case:
     paid = min(bought + MINUTE * draw.choice((0, 3, 7, 45, 300)), start - 5 * MINUTE)
     if kind is Kind.ODCR:
         paid = bought
+    large = kind is not Kind.ODCR and draw.random() < 0.15
     targets = ("training-job", "hyperpod-cluster", "endpoint")
     extra = draw.random()
     odd: dict[str, object] = {}
@@ -205,6 +207,7 @@ def _case(number: int, draw: Random, down: Sequence[Window]) -> Case:
         paid=max(paid, bought),
         lag=MINUTE * (0 if kind is Kind.ODCR else draw.choice((0, 0, 2, 4))),
         free=_use(draw, start, end, total),
+        ultraserver_type="u-p6e-gb200x72" if large else None,
         **odd,
     )
 

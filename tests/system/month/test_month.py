@@ -71,6 +71,7 @@ class Month:
             zone=case.zone,
             target=case.target,
             instance_type=case.instance_type,
+            ultraserver_type=case.ultraserver_type,
         )
         self.numbers[case.id] = reservation.id
 

@@ -1,0 +1,313 @@
+"""One broken rule after the purchase at a time; its tests must turn red on each."""
+
+from tests.mutants.run import Mutant
+
+TESTS: tuple[str, ...] = ("tests/services/after",)
+
+_LOOKING = "bot/services/looking.py"
+_FOLLOWING = "bot/services/following.py"
+_REMINDING = "bot/services/reminding.py"
+_QUIET = "bot/services/quiet.py"
+_USING = "bot/services/using.py"
+_IDLING = "bot/services/idling.py"
+_REPORTING = "bot/services/reporting.py"
+_TENDERING = "bot/services/tendering.py"
+_EXTENDING = "bot/services/extending.py"
+_EXTENSIONS = "bot/services/extensions.py"
+_RELEASING = "bot/services/releasing.py"
+_MOVING = "bot/services/moving.py"
+_HANDING = "bot/services/handing.py"
+_DIGESTING = "bot/services/digesting.py"
+_LINES = "bot/services/digest_lines.py"
+_DELIVERING = "bot/services/delivering.py"
+
+_BATCHES = ("tests/services/after/test_batches.py",)
+_FOLLOWS = ("tests/services/after/test_following.py",)
+_REMINDS = ("tests/services/after/test_reminding.py", "tests/services/after/test_extending.py")
+_IDLES = ("tests/services/after/test_idling.py",)
+_EXTENDS = ("tests/services/after/test_extending.py",)
+_RELEASES = ("tests/services/after/test_releasing.py",)
+_DIGESTS = ("tests/services/after/test_digesting.py", "tests/services/after/test_digest_sizes.py")
+_MONTH = ("tests/system/month",)
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "a look may be planned for this very minute",
+        _LOOKING,
+        "return max(_grid(moment - MINUTE, MINUTE), _grid(now, MINUTE))",
+        "return _grid(moment - MINUTE, MINUTE)",
+        _BATCHES,
+    ),
+    Mutant(
+        "the last usable minute is overslept",
+        _LOOKING,
+        "known = (segment.start + NO_SHOW, last_minute, segment.end)",
+        "known = (segment.start + NO_SHOW,)",
+        _BATCHES,
+    ),
+    Mutant(
+        "a payment is looked at every two minutes for half a day",
+        _LOOKING,
+        "PAYING_LONG if slow and not near else PAYING",
+        "PAYING",
+        _BATCHES,
+    ),
+    Mutant(
+        "times are compared as texts",
+        _FOLLOWING,
+        "if datetime.fromisoformat(at) <= now",
+        "if at <= utc_text(now)",
+        _BATCHES,
+    ),
+    Mutant(
+        "ready is said before AWS says active",
+        _FOLLOWING,
+        "if receipt.state in ACTIVE_WORDS:\n            words",
+        "if receipt.state in ACTIVE_WORDS | WAITING_WORDS:\n            words",
+        _FOLLOWS,
+    ),
+    Mutant(
+        "a failed payment keeps its money",
+        _FOLLOWING,
+        "        tx.budget.free(budget_key(reservation.id, purchase.leg.number))\n",
+        "",
+        (*_FOLLOWS, *_EXTENDS),
+    ),
+    Mutant(
+        "an extension counts as done while its payment is pending",
+        _FOLLOWING,
+        "if words <= PAID_WORDS:",
+        "if words <= PAID_WORDS | PENDING_WORDS:",
+        _EXTENDS,
+    ),
+    Mutant(
+        "what is over is reminded of",
+        _REMINDING,
+        "reservation.state not in WANTED",
+        "reservation.state is None",
+        (*_REMINDS, *_FOLLOWS, *_MONTH),
+    ),
+    Mutant(
+        "a time that has moved is reminded of",
+        _REMINDING,
+        '"the time has changed": about',
+        '"the time has changed": about is None and about',
+        _REMINDS,
+    ),
+    Mutant(
+        "an outage leaves several reminders of one end",
+        _REMINDING,
+        '"a newer one is due": any(',
+        '"a newer one is due": about is None and any(',
+        _MONTH,
+    ),
+    Mutant(
+        "what is offered to others is reminded of",
+        _REMINDING,
+        "            is not None,\n",
+        "            == about,\n",
+        _RELEASES,
+    ),
+    Mutant(
+        "who lets it end hears on",
+        _REMINDING,
+        "and _may_end(tx, reservation, receipt),",
+        "and not _may_end,",
+        _EXTENDS,
+    ),
+    Mutant(
+        "people are woken at night", _QUIET, "NIGHT_FROM = time(22)", "NIGHT_FROM = time(23, 59)"
+    ),
+    Mutant(
+        "counts that were not read are believed",
+        _IDLING,
+        "if use is None or receipt.kind not in COUNTED or receipt.last_error or receipt.gone:",
+        "if use is None or receipt.kind not in COUNTED or receipt.gone:",
+        _IDLES,
+    ),
+    Mutant(
+        "unseen hours count as used",
+        _USING,
+        "long = now - before.at > UNSEEN",
+        "long = False",
+        _IDLES,
+    ),
+    Mutant(
+        "hours lost to illness are not counted",
+        _USING,
+        "before.lost + before.unhealthy * seconds",
+        "before.lost",
+        _IDLES,
+    ),
+    Mutant(
+        "a new machine that is ill is told again and again",
+        _IDLING,
+        "if bad > use.unwell:",
+        "if bad:",
+        _IDLES,
+    ),
+    Mutant(
+        "the channel hears of it before the owner had an hour",
+        _IDLING,
+        "at = use.told_at + RAISE_AFTER",
+        "at = use.told_at",
+        _IDLES,
+    ),
+    Mutant(
+        "keeping it keeps nobody quiet",
+        _IDLING,
+        "or use.kept or use.raised:",
+        "or use.raised:",
+        _IDLES,
+    ),
+    Mutant(
+        "use that goes up and down brings a word each time",
+        _IDLING,
+        "AGAIN_AFTER = timedelta(hours=6)",
+        "AGAIN_AFTER = timedelta(0)",
+        _IDLES,
+    ),
+    Mutant(
+        "time that nobody could use counts as held",
+        _USING,
+        "start, last = usable(segment, lost_of(receipt))",
+        "start, last = segment.start, segment.end",
+        _IDLES,
+    ),
+    Mutant(
+        "extensions are sold in the last hour",
+        _TENDERING,
+        "BUY_BEFORE_END = timedelta(hours=1)",
+        "BUY_BEFORE_END = timedelta(minutes=1)",
+        _EXTENDS,
+    ),
+    Mutant(
+        "any length is on sale",
+        _TENDERING,
+        "    if rest or days < 1:\n        return False\n",
+        "    if rest < 0:\n        return False\n",
+        _EXTENDS,
+    ),
+    Mutant(
+        "anybody may extend",
+        _EXTENDING,
+        "if by not in (parent.requester, parent.owner, *self.configuration.administrators):",
+        "if by == parent.line:",
+        _EXTENDS,
+    ),
+    Mutant(
+        "the sum without asking counts only the last extension",
+        _EXTENDING,
+        "        total += proposal.ceiling\n",
+        "        total += Decimal(0)\n",
+        _EXTENDS,
+    ),
+    Mutant(
+        "one allows ahead what takes two",
+        _EXTENDING,
+        "if tier is not None and tier.needed > 1:",
+        "if tier is None:",
+        _EXTENDS,
+    ),
+    Mutant(
+        "two extensions of the same thing are open at once",
+        _EXTENSIONS,
+        "if child.state in LIVE_RESERVATIONS",
+        "if child.state is None",
+        _EXTENDS,
+    ),
+    Mutant(
+        "an extension whose offer is gone is quoted as a new block",
+        _EXTENDING,
+        "        if parent is None:\n            return self.quote_others",
+        "        if parent is None or parent:\n            return self.quote_others",
+        _EXTENDS,
+    ),
+    Mutant(
+        "its approval outlives the time to buy it",
+        _EXTENDING,
+        "expires_at=min(expires_at, tender.until or expires_at),",
+        "expires_at=expires_at,",
+        _EXTENDS,
+    ),
+    Mutant(
+        "a hold holds nobody off",
+        _RELEASING,
+        "if waiting is not None and held and by not in (waiting.requester, waiting.owner):",
+        "if waiting is None and held:",
+        _RELEASES,
+    ),
+    Mutant(
+        "another region is as good",
+        _RELEASING,
+        "or (request.regions and receipt.region not in request.regions)",
+        "or (request.regions and not receipt.region)",
+        _RELEASES,
+    ),
+    Mutant(
+        "who had their turn is asked again",
+        _RELEASING,
+        "if one.id not in offer.passed",
+        "if one.id",
+        _RELEASES,
+    ),
+    Mutant(
+        "extensions that wait are offered machines",
+        _RELEASING,
+        "if parent_of(tx, waiting.id) is not None:",
+        "if parent_of(tx, waiting.id) == 0:",
+        _RELEASES,
+    ),
+    Mutant(
+        "anybody may give it away",
+        _MOVING,
+        "if by not in (reservation.owner, *self.configuration.administrators):",
+        "if by == reservation.line:",
+        _RELEASES,
+    ),
+    Mutant(
+        "the tags stay as they were",
+        _MOVING,
+        "        for one in tx.receipts.of(saved.id):\n",
+        "        for one in ():\n",
+        _RELEASES,
+    ),
+    Mutant(
+        "a handover needs nobody's word",
+        _HANDING,
+        "if asked is None or asked.to != by:",
+        "if asked is None:",
+        _RELEASES,
+    ),
+    Mutant(
+        "a former owner gives it away",
+        _HANDING,
+        "if asked.by not in (reservation.owner, *self.configuration.administrators):",
+        "if asked.by == reservation.line:",
+        _RELEASES,
+    ),
+    Mutant(
+        "the digest lists all in full", _DIGESTING, "MOST_LINES = 10", "MOST_LINES = 900", _DIGESTS
+    ),
+    Mutant(
+        "nothing is folded",
+        _DIGESTING,
+        "tx.facts.put(SHOWN, json.dumps(shown), at=now)",
+        "tx.facts.put(SHOWN, json.dumps({}), at=now)",
+        _DIGESTS,
+    ),
+    Mutant(
+        "what AWS takes already counts as idle",
+        _LINES,
+        "if not runs or ending_now(receipt, books.now) or",
+        "if not runs or",
+        _DIGESTS,
+    ),
+    Mutant(
+        "a message is given up within the hour",
+        _DELIVERING,
+        "if old and outgoing.attempt >= GIVE_UP_AFTER:",
+        "if outgoing.attempt >= GIVE_UP_AFTER:",
+        _MONTH,
+    ),
+)
