@@ -124,7 +124,7 @@ def _from_offering(row: Offering, as_of: datetime, terms: Terms) -> Candidate:
         opted_in=row.opted_in,
         instance_type=row.instance_type,
         asked=terms.counts.get(terms.ultraserver if whole_servers and terms.ultraserver else name),
-        holds=(row.ultraserver_count or 1) if whole_servers else row.instance_count,
+        holds=_servers(row, terms) if whole_servers else row.instance_count,
         machines=row.instance_count,
         ultraserver=server is not None or name.startswith("u-"),
         targets=row.target_resources,
@@ -133,6 +133,17 @@ def _from_offering(row: Offering, as_of: datetime, terms: Terms) -> Candidate:
         currency=row.currency,
         as_of=as_of,
     )
+
+
+def _servers(row: Offering, terms: Terms) -> int:
+    """Return how many whole UltraServers are on sale, by their machines when AWS gave no count."""
+    if row.ultraserver_count is not None:
+        return row.ultraserver_count
+    whole = terms.catalog.types.get(terms.ultraserver or "")
+    inner = terms.catalog.types.get(bare(row.instance_type))
+    if whole is None or inner is None:
+        return row.instance_count
+    return int(row.instance_count * inner.accelerators // whole.accelerators)
 
 
 def _from_rate(row: HourlyRate, terms: Terms) -> Candidate:

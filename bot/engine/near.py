@@ -22,22 +22,19 @@ from bot.engine.words import dollars, machines, moment
 _TRIES = 4
 """How many values of one field are tried: the nearest ones; bounds the work on any market."""
 _DAY = timedelta(days=1)
+_TAIL = timedelta(minutes=30)
+"""What AWS takes back before a block's end (EC2 User Guide, Capacity Blocks)."""
 _BLOCKS_BEGIN = time(11, 30)
 """Capacity Blocks begin and end at 11:30 UTC (EC2 User Guide, Capacity Blocks)."""
 
-_COUNT_FAULTS = frozenset(
-    {"too_few_instances", "too_many_instances", "quota", "over_hourly_cap", "over_budget"}
-)
+_COUNT_FAULTS = frozenset({"too_few_instances", "quota", "over_budget"})
 """What fewer machines may mend."""
 _TIME_FAULTS = frozenset(
     {
         "too_few_instances",
-        "too_many_instances",
-        "starts_too_soon",
         "starts_too_late",
         "starts_too_early",
         "ends_too_late",
-        "too_short",
         "not_guaranteed",
         "over_budget",
         "hold_too_long",
@@ -178,7 +175,8 @@ def _longer_block(setting: Setting, judged: Judged) -> Iterator[Note | None]:
     opening = datetime.combine(start.date(), _BLOCKS_BEGIN, tzinfo=start.tzinfo)
     if opening > start:
         opening -= _DAY
-    days = -((opening - start - terms.asked) // _DAY)
+    lost = timedelta() if terms.by_reserved_hours else _TAIL
+    days = -((opening - start - terms.asked - lost) // _DAY)
     if days * _DAY <= terms.asked or opening < terms.now + terms.rules.payment_margin:
         return
     longer = request.model_copy(

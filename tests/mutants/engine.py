@@ -18,6 +18,7 @@ _REASONS = "bot/engine/reasons.py"
 _QUOTAS = "bot/engine/quotas.py"
 _ADVISED = "bot/engine/advised.py"
 _NEAR = "bot/engine/near.py"
+_WORDS = "bot/engine/words.py"
 _LINES = "bot/engine/lines.py"
 _DIGEST = "bot/engine/digest.py"
 _DECIDING = "bot/engine/deciding.py"
@@ -286,7 +287,10 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant("unknown use is a yes", _QUOTAS, "            and quota.used is not None\n", ""),
     Mutant(
-        "the hourly cap is ignored", _REJECTS, "    if hourly > cap:", "    if hourly > cap * 1000:"
+        "the hourly cap is ignored",
+        _REJECTS,
+        "    if hourly > Fraction(cap):",
+        "    if hourly > Fraction(cap) * 1000:",
     ),
     Mutant(
         "the budget is ignored",
@@ -444,26 +448,26 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an ODCR bills for its use only",
         _COSTS,
-        "held = stay.use_end - terms.now",
-        "held = terms.asked",
+        "exact_hours(stay.use_end - terms.now)",
+        "exact_hours(terms.asked)",
     ),
     Mutant(
         "idle hours are billed on demand",
         _COSTS,
-        "run / (_MICROSECONDS_AN_HOUR * share.denominator)",
-        "run / (_MICROSECONDS_AN_HOUR * share.numerator)",
+        "price * candidate.machines * exact_hours(terms.asked) * terms.utilization",
+        "price * candidate.machines * exact_hours(terms.asked)",
     ),
     Mutant(
         "totals are not rounded",
         _COSTS,
-        "return cents(amount) if candidate.hourly else amount",
-        "return amount",
+        "return half_up(exact_total(candidate, stay, terms), 2)",
+        "return half_up(exact_total(candidate, stay, terms), 6)",
     ),
     Mutant(
         "fees are rounded",
         _COSTS,
-        "return cents(amount) if candidate.hourly else amount",
-        "return cents(amount)",
+        "        return candidate.price\n",
+        "        return half_up(Fraction(candidate.price), 2)\n",
     ),
     Mutant(
         "a third is 0.3333",
@@ -474,8 +478,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "rates are per usable hour",
         _COSTS,
-        "reserved = hours(stay.reserved) * candidate.machines",
-        "reserved = hours(stay.usable) * candidate.machines",
+        "reserved = exact_hours(stay.reserved) * candidate.machines",
+        "reserved = exact_hours(stay.usable) * candidate.machines",
     ),
     Mutant(
         "the ratio is over any on-demand rate",
@@ -486,8 +490,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "break-even is held against every hour",
         _COSTS,
-        "        / (stay.reserved // MICROSECOND)\n",
-        "        / (terms.asked // MICROSECOND)\n",
+        "/ exact_hours(stay.reserved)\n",
+        "/ exact_hours(terms.asked)\n",
     ),
     Mutant("six is likely", _CERTAINTY, "LIKELY_SCORE = 7", "LIKELY_SCORE = 6"),
     Mutant("three is not low", _CERTAINTY, "LOW_SCORE = 3", "LOW_SCORE = 2"),
@@ -525,7 +529,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "commitment costs nothing",
         _RANKING,
-        "        amount *= 1 + premium(option.candidate, terms)\n",
+        "        amount *= 1 + Fraction(premium(option.candidate, terms))\n",
         "        amount *= 1\n",
     ),
     Mutant(
@@ -703,5 +707,95 @@ MUTANTS: tuple[Mutant, ...] = (
         _DECIDING,
         "not_read=tuple(sorted(market.not_read, key=_not_read_order)),",
         "not_read=(),",
+    ),
+    Mutant(
+        "hours are cut before they divide",
+        _WORDS,
+        "return Fraction(length // MICROSECOND, _MICROSECONDS_AN_HOUR)",
+        "return Fraction(hours(length))",
+    ),
+    Mutant(
+        "UltraServers without a count are one",
+        _CANDIDATES,
+        "return int(row.instance_count * inner.accelerators // whole.accelerators)",
+        "return 1",
+    ),
+    Mutant(
+        "fewer machines mend no quota",
+        _NEAR,
+        '_COUNT_FAULTS = frozenset({"too_few_instances", "quota", "over_budget"})',
+        '_COUNT_FAULTS = frozenset({"too_few_instances", "over_budget"})',
+    ),
+    Mutant(
+        "fewer machines mend no budget",
+        _NEAR,
+        '_COUNT_FAULTS = frozenset({"too_few_instances", "quota", "over_budget"})',
+        '_COUNT_FAULTS = frozenset({"too_few_instances", "quota"})',
+    ),
+    Mutant(
+        "fewer machines mend no smaller row",
+        _NEAR,
+        '_COUNT_FAULTS = frozenset({"too_few_instances", "quota", "over_budget"})',
+        '_COUNT_FAULTS = frozenset({"quota", "over_budget"})',
+    ),
+    Mutant(
+        "another region mends nothing",
+        _NEAR,
+        '(_other_region, frozenset({"region_not_allowed"}))',
+        "(_other_region, frozenset())",
+    ),
+    Mutant(
+        "another type mends nothing",
+        _NEAR,
+        '(_other_type, frozenset({"wrong_type"}))',
+        "(_other_type, frozenset())",
+    ),
+    Mutant(
+        "another time does not mend too_few_instances",
+        _NEAR,
+        '        "too_few_instances",\n',
+        "",
+    ),
+    Mutant(
+        "another time does not mend starts_too_late",
+        _NEAR,
+        '        "starts_too_late",\n',
+        "",
+    ),
+    Mutant(
+        "another time does not mend starts_too_early",
+        _NEAR,
+        '        "starts_too_early",\n',
+        "",
+    ),
+    Mutant(
+        "another time does not mend ends_too_late",
+        _NEAR,
+        '        "ends_too_late",\n',
+        "",
+    ),
+    Mutant(
+        "a longer block needs no tail",
+        _NEAR,
+        "lost = timedelta() if terms.by_reserved_hours else _TAIL",
+        "lost = timedelta()",
+    ),
+    Mutant(
+        "another time does not mend not_guaranteed",
+        _NEAR,
+        '        "not_guaranteed",\n',
+        "",
+    ),
+    Mutant(
+        "another time does not mend over_budget",
+        _NEAR,
+        '        "over_budget",\n',
+        "",
+    ),
+    Mutant(
+        "another time does not mend hold_too_long",
+        _NEAR,
+        '        "hold_too_long",\n',
+        "",
     ),
 )

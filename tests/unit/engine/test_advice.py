@@ -15,6 +15,7 @@ from bot.language import parse
 from tests.unit.engine.markets import (
     NOW,
     P5,
+    Row,
     advice_text,
     advised,
     asks,
@@ -30,6 +31,7 @@ from tests.unit.engine.markets import (
     owned,
     plan,
     quota,
+    rejects,
     spot,
     unread,
     window,
@@ -187,6 +189,43 @@ def test_a_longer_block_is_asked_for_when_the_hours_cross_1130_utc() -> None:
     decision = decided(fixed(at(16, 8), 8), block(opens=at(16, 11, 30)))
     said = [note.text for note in decision.advice if note.code == "try_other_time"]
     assert any("reserve 2 p5.48xlarge for 48h from 2027-03-15T11:30Z" in text for text in said)
+
+
+def test_a_longer_block_has_to_be_usable_for_the_hours() -> None:
+    hours = Decimal("23.75")
+    request = fixed(at(16, 11, 30), 1, duration_hours=hours, latest_end=at(17, 11, 15))
+    said = advice_text(decided(request, block(opens=at(16, 11, 30))), "try_other_time")
+    assert said.startswith("A block of 2 days from 2027-03-16 11:30 UTC would cover it")
+
+
+FAR = on_the_15th(earliest_start=at(15, month=6), latest_start=at(16, month=6))
+
+
+@pytest.mark.parametrize(
+    ("code", "asked", "row"),
+    [
+        ("too_few_instances", on_the_15th(), block(count=1, opens=at(17, 11, 30))),
+        ("starts_too_late", on_the_15th(), block(opens=at(17, 11, 30))),
+        ("starts_too_early", on_the_15th(), block(opens=at(14, 11, 30))),
+        ("ends_too_late", asks(latest_end=at(14)), block()),
+        ("not_guaranteed", FAR, on_demand()),
+        (
+            "over_budget",
+            on_the_15th(earliest_start=at(11), latest_start=at(12), max_total_usd=Decimal(2400)),
+            odcr(),
+        ),
+        ("hold_too_long", on_the_15th(), odcr()),
+    ],
+)
+def test_another_time_is_advised_whatever_the_time_made_wrong(
+    code: str, asked: Request, row: Row
+) -> None:
+    rows = [row]
+    if code == "too_few_instances":
+        rows.append(block("cb-b", count=1, opens=at(17, 11, 30)))
+    decision = decided(asked, *rows)
+    assert set(rejects(decision).values()) == {code}
+    assert "try_other_time" in advised(decision)
 
 
 def test_another_region_is_advised_by_its_code() -> None:

@@ -20,8 +20,10 @@ from tests.unit.engine.markets import (
     option,
     owned,
     plan,
+    rejects,
     spot,
     warned,
+    window,
 )
 
 
@@ -34,6 +36,33 @@ def test_a_prepaid_total_is_the_fee_as_it_was_given() -> None:
 def test_a_prepaid_rate_spreads_the_fee_over_the_reserved_hours() -> None:
     found = option(decided(on_the_15th(), block(fee="1661.184", hours=48)), "cb-a")
     assert found.usd_per_instance_hour == Decimal("17.304")
+
+
+def test_a_rate_is_rounded_once_from_its_exact_value() -> None:
+    row = block(fee="21680.58", opens=at(11, 11, 30), hours=0)
+    third = window(at(11, 11, 30), 0).model_copy(
+        update={"end": at(11, 11, 30) + timedelta(hours=251, minutes=40)}
+    )
+    found = option(decided(asks(), row.model_copy(update={"segments": (third,)})), "cb-a")
+    assert found.usd_per_accelerator_hour == Decimal("5.3843")  # 5.38425 exactly
+
+
+def test_a_rate_that_is_exactly_the_cap_is_within_it() -> None:
+    part = window(at(11, 11, 30), 0).model_copy(
+        update={"end": at(11, 11, 30) + timedelta(hours=251, minutes=20)}
+    )
+    row = block(fee="24007.36").model_copy(update={"segments": (part,)})
+    capped = decided(asks(max_hourly_usd=Decimal("47.76")), row)
+    assert option(capped, "cb-a").usd_per_instance_hour == Decimal("47.76")
+    dearer = row.model_copy(update={"upfront_fee": Decimal("24007.37")})
+    assert rejects(decided(asks(max_hourly_usd=Decimal("47.76")), dearer)) == {
+        "cb-a": "over_hourly_cap"
+    }
+
+
+def test_a_half_cent_of_a_third_rounds_up() -> None:
+    request = asks(instance_count=1, duration_hours=Decimal(1), utilization=Decimal("0.3333"))
+    assert option(decided(request, on_demand(usd="0.015")), "od").total_usd == Decimal("0.01")
 
 
 def test_on_demand_costs_the_asked_hours_times_the_share_that_runs() -> None:

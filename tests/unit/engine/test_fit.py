@@ -57,6 +57,23 @@ def test_ultraservers_are_counted_whole() -> None:
     assert rejects(decided(request, other)) == {"cb-a": "wrong_type"}
 
 
+@pytest.mark.parametrize(("named", "machines"), [("p6e-gb200.36xlarge", 36), ("u-p6e-gb200x72", 2)])
+def test_ultraservers_without_a_count_are_counted_by_their_machines(
+    named: str, machines: int
+) -> None:
+    request = on_the_15th(
+        instance_type="u-p6e-gb200x72", ultraserver_type="u-p6e-gb200x72", instance_count=2
+    )
+    row = block(count=machines, instance_type=named, ultraserver_type="u-p6e-gb200x72")
+    found = option(decided(request, row), "cb-a")
+    assert found.instance_count == machines
+    assert not {"fewer_machines_than_asked", "more_machines_than_asked"} & {
+        note.code for note in found.warnings
+    }
+    short = row.model_copy(update={"instance_count": machines - 1})
+    assert rejects(decided(request, short)) == {"cb-a": "too_few_instances"}
+
+
 @pytest.mark.parametrize(
     ("target", "minutes"),
     [

@@ -1,0 +1,116 @@
+"""`gpubot plan`: what it answers, and what it says of files that it cannot use."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.errors import SettingsError
+from bot.planning import planned
+from tests.unit.engine.markets import NOW, block, market_of, on_demand, spot
+
+TEXT = "2 p5.48xlarge for 24h"
+
+
+@pytest.fixture
+def market(tmp_path: Path) -> Path:
+    path = tmp_path / "market.json"
+    rows = market_of(block(), on_demand(), spot())
+    path.write_text(rows.model_dump_json(), encoding="utf-8")
+    return path
+
+
+def answer(
+    text: str,
+    market: Path,
+    *,
+    save_market: Path | None = None,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    return planned(
+        text,
+        market=market,
+        save_market=save_market,
+        now=now,
+        tz="UTC",
+        locale="en-US",
+        config=None,
+    )
+
+
+def said(market: Path, rows: dict[str, Any]) -> str:
+    market.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        answer(TEXT, market)
+    return str(caught.value)
+
+
+def test_a_request_is_decided_at_the_recorded_instant(market: Path) -> None:
+    found = answer(TEXT, market)
+    assert (found["status"], found["problem"]) == ("ok", None)
+    assert found["decision"]["recommended"] == 1
+    assert found["decision"]["options"][0]["segments"][0]["start"] == "2027-03-10T15:00:00Z"
+    assert found == answer(TEXT, market, now=NOW)
+
+
+@pytest.mark.parametrize("text", ["status gpu-3", "market p5.48xlarge", "help", "market"])
+def test_a_verb_that_asks_for_no_machines_is_refused(market: Path, text: str) -> None:
+    found = answer(text, market)
+    assert (found["status"], found["request"], found["decision"]) == ("refused", None, None)
+    assert text.split(maxsplit=1)[0] in found["problem"]["message"]
+    assert answer(found["problem"]["hint"], market)["status"] == "ok"
+
+
+def test_what_the_language_refuses_keeps_its_own_words(market: Path) -> None:
+    found = answer("2 p5.48xlrage for 24h", market)
+    assert (found["status"], found["decision"]) == ("refused", None)
+    assert "p5.48xlarge" in found["problem"]["message"]
+
+
+def test_what_must_be_asked_is_not_decided(market: Path) -> None:
+    found = answer("2 p5.48xlarge", market)
+    assert (found["status"], found["decision"]) == ("ask", None)
+    assert [question["field"] for question in found["questions"]] == ["duration_hours"]
+
+
+def test_a_saved_market_gives_the_same_answer(market: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    first = answer(TEXT, market, save_market=saved)
+    assert answer(TEXT, saved) == first
+
+
+def test_rows_in_another_order_give_the_same_bytes(market: Path) -> None:
+    first = json.dumps(answer(TEXT, market))
+    rows = json.loads(market.read_text(encoding="utf-8"))
+    rows["hourly"].reverse()
+    market.write_text(json.dumps(rows), encoding="utf-8")
+    assert json.dumps(answer(TEXT, market)) == first
+
+
+def test_a_market_that_cannot_be_saved_is_said(market: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be written"):
+        answer(TEXT, market, save_market=tmp_path / "nowhere" / "saved.json")
+
+
+def test_a_missing_market_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read"):
+        answer(TEXT, tmp_path / "none.json")
+
+
+def test_a_fault_of_the_market_file_names_its_place(market: Path) -> None:
+    rows = json.loads(market.read_text(encoding="utf-8"))
+    row = rows["offerings"][0]
+    assert "offerings.0.flavour is no key" in said(
+        market, {**rows, "offerings": [{**row, "flavour": "x"}]}
+    )
+    nameless = {key: value for key, value in row.items() if key != "ref"}
+    assert "offerings.0.ref is missing" in said(market, {**rows, "offerings": [nameless]})
+    assert "as_of: " in said(market, {**rows, "as_of": "2027-03-10T15:00:00"})
+
+
+def test_text_that_is_no_json_is_said(market: Path) -> None:
+    market.write_text("{", encoding="utf-8")
+    with pytest.raises(SettingsError, match="the file: Invalid JSON"):
+        answer(TEXT, market)
