@@ -42,16 +42,13 @@ def day_at(scene: Scene, at: int, *, led: bool = False) -> tuple[int, Day] | Non
     tokens = scene.tokens
     if tokens.key(at)[:1].isdigit():
         return _numeric(scene, at, led=led)
-    if tokens.phrase("today", at) or tokens.phrase("vague", at):
-        return _worded(scene, at)
-    article = tokens.phrase("article", at)
-    begin = article[0] if article else at
-    key = tokens.key(begin)
-    if not key:
-        return None
-    if key[0].isdigit():
-        return _numeric(scene, begin, led=led or article is not None)
-    return _worded(scene, begin)
+    found = _worded(scene, at)
+    article = None if found else tokens.phrase("article", at)
+    if article is None:
+        return found
+    if tokens.key(article[0])[:1].isdigit():
+        return _numeric(scene, article[0], led=True)
+    return _worded(scene, article[0])
 
 
 def _worded(scene: Scene, at: int) -> tuple[int, Day] | None:

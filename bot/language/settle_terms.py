@@ -1,5 +1,6 @@
 """The other parts of a request: money, regions, target, interruption, people, reason."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
 from bot.domain.request import Target
@@ -22,16 +23,11 @@ def settle_terms(settling: Settling) -> None:
     if _PARTS.isdisjoint(settling.parts):
         return
     _target(settling)
-    settling.simple("interruptible", "interruptible", lambda value: str(value).lower())
-    settling.simple("platform", "platform", str)
     _regions(settling)
-    settling.simple("total", "max_total_usd", _money)
-    settling.simple("hourly", "max_hourly_usd", _money)
-    settling.simple("utilization", "utilization", _rate)
     _owner(settling)
-    settling.simple("team", "team", str)
-    settling.simple("channel", "channel", str)
-    settling.simple("reason", "reason", str)
+    for part, field, show in _SIMPLE:
+        if part in settling.parts:
+            settling.simple(part, field, show)
 
 
 def _money(value: object) -> str:
@@ -40,6 +36,19 @@ def _money(value: object) -> str:
 
 def _rate(value: object) -> str:
     return rate_text(value) if isinstance(value, Decimal) else str(value)
+
+
+_SIMPLE: tuple[tuple[str, str, Callable[[object], str]], ...] = (
+    ("interruptible", "interruptible", lambda value: str(value).lower()),
+    ("platform", "platform", str),
+    ("total", "max_total_usd", _money),
+    ("hourly", "max_hourly_usd", _money),
+    ("utilization", "utilization", _rate),
+    ("team", "team", str),
+    ("channel", "channel", str),
+    ("reason", "reason", str),
+)
+"""Parts whose readings need nothing else: the part, its field, and how a choice shows it."""
 
 
 def _target(settling: Settling) -> None:

@@ -1,6 +1,7 @@
 """One value for each field: what is settled, what must be asked, what an answer settles."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from bot.domain.request import Choice, Question
@@ -112,10 +113,10 @@ class Settling:
                 choices=tuple(option.choice for option in options),
             )
 
-    def simple(self, part: str, field: str, show: Callable[[object], str]) -> object | None:
-        """Settle a field whose readings need nothing else; None when nobody said it."""
-        if part not in self.parts:
-            return None
-        readings = self.readings(part)
-        options = [Option(value, show(value), show(value)) for value in readings]
-        return self.choose(field, options, ask=self.unsure(part), free=None)
+    def simple(self, part: str, field: str, show: Callable[[object], str]) -> None:
+        """Settle a field from a part that was said and whose readings need nothing else."""
+        options = [
+            Option(value, partial(show, value), partial(show, value))
+            for value in self.readings(part)
+        ]
+        self.choose(field, options, ask=self.unsure(part))

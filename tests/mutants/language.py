@@ -12,6 +12,7 @@ _WHEN = (f"{_UNIT}/test_language_when.py",)
 _MONEY = (f"{_UNIT}/test_language_money.py",)
 _TERMS = (f"{_UNIT}/test_language_terms.py",)
 _NORMAL = (f"{_UNIT}/test_language_normalise.py",)
+_READINGS = (f"{_UNIT}/test_language_readings.py",)
 _ROUND = (f"{_UNIT}/test_language_round.py",)
 
 
@@ -97,7 +98,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         (
             "minutes alone are taken",
-            "length.hours < 1 or _only_minutes(scene, begin)",
+            "length.hours < 1 or length.minutes_only",
             "length.hours < 1",
         ),
         ("rising units are one duration", "_size(more[1][0]) >= _size(amounts[-1])", "False"),
@@ -164,25 +165,83 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     *_of(
-        "settle_timing.py",
+        "settle_start.py",
         _WHEN,
         (
             "the past is taken",
-            "reading.end >= now and reading.start <= last",
-            "reading.start <= last",
+            "(reading.end > now if reading.whole_day else reading.end >= now)",
+            "True",
         ),
+        (
+            "after binds the start",
+            "        latest = None\n    return",
+            "        pass\n    return",
+        ),
+    ),
+    *_of(
+        "settle_start.py",
+        _READINGS,
+        (
+            "a range over New Year is not asked",
+            "return coming is not None and coming - begin < _HALF_A_YEAR",
+            "return False",
+        ),
+    ),
+    *_of(
+        "settle_end.py",
+        _WHEN,
         (
             "before a day is its end",
             'reading.start if field == "before" else reading.end',
             "reading.end",
         ),
-        ("after binds the start", "        latest = None\n    label", "        pass\n    label"),
         (
             "a short window is taken",
             "if isinstance(hours, Decimal) and begin +",
             "if isinstance(hours, int) and begin +",
         ),
+    ),
+    *_of(
+        "settle_end.py",
+        _READINGS,
+        ("an end time is always today's", "timedelta(days=1 if past else 0)", "timedelta(0)"),
+        ("a range may be minutes", "_LEAST = timedelta(hours=1)", "_LEAST = timedelta(0)"),
+        ("ends that leave no room are offered", "if misfit is None]", "]"),
+    ),
+    *_of(
+        "settle_timing.py",
+        _WHEN,
         ("a range is not strict", "        strict = True\n", "        strict = False\n"),
+    ),
+    *_of(
+        "settle_timing.py",
+        _READINGS,
+        ("a range may be shorter than asked", "any(hours > window for hours in said)", "False"),
+        ("a day is not lent to two times", "    _lend_day(settling)\n    until", "    until"),
+    ),
+    *_of(
+        "spans.py",
+        _READINGS,
+        (
+            "a deadline ends a range",
+            'return tokens.phrase("until", at) is not None and not ranged',
+            "return ranged and False",
+        ),
+    ),
+    *_of(
+        "moments.py",
+        _READINGS,
+        ("1.5 days are one day", "if length.fine or away % timedelta(days=1):", "if length.fine:"),
+    ),
+    *_of(
+        "words/portuguese.py",
+        _READINGS,
+        ("no is a machine", "nó de|nós", "nó|nós"),
+    ),
+    *_of(
+        "verbs.py",
+        _READINGS,
+        ("the ID comes first", "said = own() if own else None", "said = None"),
     ),
     *_of(
         "money.py",
