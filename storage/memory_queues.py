@@ -211,7 +211,13 @@ class MemoryOutbox:
 
     def waiting(self, *, now: datetime) -> int:
         """See bot.ports. Counts what is out, too."""
-        return sum(row.not_before <= now for row in self._waiting())
+        waiting = self._waiting()
+        later = [row for row in waiting if row.hold is None and row.not_before > now]
+        return sum(
+            row.not_before <= now
+            and (row.hold is not None or not any(_holds_up(other, row) for other in later))
+            for row in waiting
+        )
 
     def next_at(self) -> datetime | None:
         """See bot.ports. What is out may leave again when its lease ends."""
@@ -259,6 +265,13 @@ class MemoryOutbox:
     def _waiting(self) -> list[OutRow]:
         rows = self._desk.reading().outbox.values()
         return sorted((row for row in rows if row.state == "waiting"), key=lambda row: row.position)
+
+
+def _holds_up(other: OutRow, row: OutRow) -> bool:
+    """Return whether `other`, which may leave later only, lets `row` wait until then."""
+    card = other.key == row.announcement.thread and other.ref is None
+    tried = other.attempt > 0 and other.position < row.position
+    return other.lane == row.lane and other.key != row.key and (card or tried)
 
 
 class MemoryInbox:

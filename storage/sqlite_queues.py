@@ -152,6 +152,16 @@ and the card it belongs under has been posted.
 An earlier row that was put in for a later time, and never tried, does not hold up the others.
 """
 
+_LEAVING = (
+    "select count(*) from outbox as this where this.state = 'waiting' and this.not_before <= :now"
+    " and (this.holder is not null or not exists (select 1 from outbox as other"
+    "  where other.state = 'waiting' and other.lane = this.lane and other.id <> this.id"
+    "  and other.holder is null and other.not_before > :now"
+    "  and ((other.attempt > 0 and other.position < this.position)"
+    "   or (other.key = this.thread and other.channel is null))))"
+)
+"""How many are out or may leave: not what stands behind a message that was put back for later."""
+
 _NEXT = (
     "select min(case when this.holder is null then this.not_before"
     " else max(this.not_before, this.held_until) end)"
@@ -280,11 +290,8 @@ class SqliteOutbox:
 
     def waiting(self, *, now: datetime) -> int:
         """See bot.ports. Counts what is out, too."""
-        row = self._session.row(
-            "select count(*) from outbox where state = 'waiting' and not_before <= ?",
-            (time_text(now),),
-        )
-        return 0 if row is None else number(row[0])
+        [row] = self._session.named(_LEAVING, {"now": time_text(now)})
+        return number(row[0])
 
     def next_at(self) -> datetime | None:
         """See bot.ports. What is out may leave again when its lease ends."""

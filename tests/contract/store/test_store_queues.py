@@ -177,6 +177,19 @@ def test_a_message_that_failed_holds_up_its_lane_only(store: Store) -> None:
     assert _keys(store, 9) == ["n1"]
 
 
+def test_what_stands_behind_a_message_for_later_is_no_backlog(store: Store) -> None:
+    with store.transaction() as tx:
+        for key, thread in (("n1", "card"), ("n2", "card"), ("m", "other")):
+            tx.outbox.put(key, saying(thread=thread), at=at(0))
+        tx.outbox.put("late", saying(), at=at(0), not_before=at(60))
+        tx.outbox.put("note", saying(thread="late"), at=at(0))
+    assert _keys(store, limit=1) == ["n1"]
+    with store.transaction() as tx:
+        assert tx.outbox.waiting(now=at(0)) == 3
+        tx.outbox.put_back("n1", not_before=at(9), in_doubt=False, error="ratelimited")
+        assert [tx.outbox.waiting(now=at(minutes)) for minutes in (0, 9, 60)] == [1, 3, 5]
+
+
 def test_a_message_for_later_does_not_hold_up_its_lane(store: Store) -> None:
     with store.transaction() as tx:
         tx.outbox.put("later", saying(thread="card"), at=at(0), not_before=at(60))
