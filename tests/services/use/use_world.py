@@ -144,12 +144,18 @@ class UseWorld:
     # --- what is held ------------------------------------------------------------------------
 
     def buy(
-        self, kind: Kind, target: Target | None = None, *, count: int = 2, days: int = 2
+        self,
+        kind: Kind,
+        target: Target | None = None,
+        *,
+        count: int = 2,
+        days: int = 2,
+        machine: str = "p5.48xlarge",
     ) -> int:
         """Buy it in the simulated AWS, put it in the books, and return the reservation."""
         now = self.clock.now()
         hourly = kind in HOURLY
-        leg = self._leg(kind, target, count, days)
+        leg = self._leg(kind, target, count, timedelta(days=days), machine)
         with self.store.transaction() as tx:
             reservation = tx.reservations.add(self._reservation(leg, now))
             for step in ("quoted", "approved", "purchasing"):
@@ -205,7 +211,9 @@ class UseWorld:
         self.run_until(self.receipt(number).segments[0].start + timedelta(minutes=20))
         return number
 
-    def _leg(self, kind: Kind, target: Target | None, count: int, days: int) -> Leg:
+    def _leg(
+        self, kind: Kind, target: Target | None, count: int, length: timedelta, machine: str
+    ) -> Leg:
         values: dict[str, Any] = {
             "number": 1,
             "purpose": LegPurpose.INITIAL,
@@ -218,7 +226,7 @@ class UseWorld:
         }
         now = self.clock.now()
         if kind in HOURLY or kind is Kind.ODCR:
-            segment = Segment(start=now, end=now + timedelta(days=days), zone="us-east-1b")
+            segment = Segment(start=now, end=now + length, zone="us-east-1b")
             return Leg(
                 ref=f"{kind}:us-east-1b",
                 zone="us-east-1b",
@@ -236,9 +244,9 @@ class UseWorld:
             kinds=(kind,),
         ).read(
             Request(
-                instance_type="p5.48xlarge",
+                instance_type=machine,
                 instance_count=count,
-                duration_hours=Decimal(24 * days),
+                duration_hours=Decimal(length // timedelta(hours=1)),
                 target=target,
             )
         )
