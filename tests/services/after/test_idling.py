@@ -124,6 +124,18 @@ def test_counts_that_could_not_be_read_prove_nothing(world) -> None:
     assert world.saying(IDLE) == []
 
 
+def test_an_episode_that_can_no_longer_be_seen_is_not_told(world) -> None:
+    reservation = world.bought(START, END)
+    show(world, reservation, free=0)
+    world.run_until(START + timedelta(hours=20, minutes=31))
+    show(world, reservation, free=2)
+    world.run_until(START + timedelta(hours=21, minutes=31))
+    show(world, reservation, free=2, last_error="throttled: RequestLimitExceeded")
+    already = len(world.saying(IDLE))
+    world.run_until(START + timedelta(hours=30))
+    assert len(world.saying(IDLE)) == already == 0
+
+
 def test_an_ill_machine_is_told_once_with_what_to_do(world) -> None:
     reservation = world.bought(START, END)
     show(world, reservation, free=0)

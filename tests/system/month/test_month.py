@@ -99,7 +99,9 @@ def faults(month: Month, almanac: Almanac, case: Case) -> list[str]:
     for key, at in heard:
         if key is None:
             continue
+        # What must be heard is taken before what merely may be.
         fits = [e for e in entries if e.key == key and e.since <= at <= e.until]
+        fits.sort(key=lambda entry: not entry.must)
         if not fits:
             near = [(str(e.since), str(e.until)) for e in entries if e.key == key]
             found.append(f"{case.id}: {key} at {at} is in no place of the almanac {near}")
