@@ -6,6 +6,7 @@ three times when the answer is late or broken, and Capacity Blocks have no clien
 
 import threading
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final, Literal
 
 import boto3
@@ -52,15 +53,17 @@ class _AssumedRole(CredentialProvider):
     METHOD = "gpubot-assume-role"
     CANONICAL_NAME = "custom-gpubot-assume-role"
 
-    def __init__(self, source: botocore.session.Session, role: str) -> None:
+    def __init__(self, source: botocore.session.Session, role: str, region: str) -> None:
         super().__init__()
         self._source = source
         self._role = role
+        self._region = region
 
     @override
     def load(self) -> DeferredRefreshableCredentials:
         fetcher = AssumeRoleCredentialFetcher(
-            client_creator=self._source.create_client,
+            # STS is asked in a Region of ours: the environment need not name one.
+            client_creator=partial(self._source.create_client, region_name=self._region),
             source_credentials=self._source.get_credentials(),
             role_arn=self._role,
             extra_args={"RoleSessionName": "gpubot"},
@@ -132,12 +135,18 @@ class Clients:
         if role not in self._sessions:
             session = botocore.session.Session()
             if role is not None:
-                session.register_component(
-                    "credential_provider",
-                    CredentialResolver([_AssumedRole(botocore.session.Session(), role)]),
-                )
+                own = _AssumedRole(botocore.session.Session(), role, self._home(role))
+                session.register_component("credential_provider", CredentialResolver([own]))
             self._sessions[role] = boto3.Session(botocore_session=session)
         return self._sessions[role]
+
+    def _home(self, role: str) -> str:
+        """Return a Region of the account that the role is for."""
+        return next(
+            account.regions[0]
+            for account in self.accounts.values()
+            if role in (account.read_role, account.buy_role, account.launch_role)
+        )
 
     def _client(self, service: str, region: str, role: str | None, *, spends: bool) -> BaseClient:
         key = (service, region, role, spends)

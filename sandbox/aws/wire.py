@@ -62,10 +62,11 @@ class CallLog:
             "operation": call.operation,
             "region": call.region,
             "account": call.account,
-            "role": call.role,
             "params": jsonable(call.params),
             "outcome": "pending",
         }
+        if call.role is not None:
+            row["role"] = call.role
         with self._lock:
             self._rows.append(row)
         return row
