@@ -21,7 +21,7 @@ from bot.services.idling import Idling
 from bot.services.moving import Moving
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
-from bot.services.releasing import Releasing
+from bot.services.releasing import Releasing, offer_of
 from bot.services.reminding import Reminding
 from bot.services.telling import Telling
 from bot.services.tendering import Tendering
@@ -82,6 +82,10 @@ class Afterwards:
 
     def keep(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
         """Keep idle machines, or take back what was offered and not taken; say no more of it."""
+        with self.store.reading() as tx:
+            offered = offer_of(tx, reservation_id) is not None
+        if offered:
+            return self.releasing.withdraw(reservation_id, by=by)
         with self.store.transaction() as tx:
             now = self.clock.now()
             reservation = tx.reservations.get(reservation_id)

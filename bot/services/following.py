@@ -88,11 +88,29 @@ class Following:
         if not names:
             return "nothing to look at"
         seen = self.holdings.look(before) if before else {}
+        failed: list[Exception] = []
         for first in range(0, len(names), CHUNK):
-            with self.store.transaction() as tx:
-                for number in names[first : first + CHUNK]:
-                    self._settle(tx, number, (account, region), seen)
+            chunk = names[first : first + CHUNK]
+            failed += self._settle_all(chunk, (account, region), seen)
+        if failed:
+            # All others have moved on; the row is tried again with those that failed alone.
+            raise failed[0]
         return f"looked at {len(before)} of {len(names)} reservations"
+
+    def _settle_all(
+        self, names: Sequence[int], place: tuple[str, str], seen: Mapping[str, Receipt]
+    ) -> list[Exception]:
+        """Settle all in one transaction; one that fails must not hold up the others."""
+        try:
+            with self.store.transaction() as tx:
+                for number in names:
+                    self._settle(tx, number, place, seen)
+        except Exception as error:  # noqa: BLE001 - found again below, by itself
+            if len(names) == 1:
+                return [error]
+        else:
+            return []
+        return [error for number in names for error in self._settle_all([number], place, seen)]
 
     def _waiting(self, tx: Transaction, account: str, region: str) -> list[int]:
         now = self.clock.now()

@@ -207,15 +207,23 @@ class Releasing:
             now=now,
             presses=(_take_press(reservation),),
         )
-        return (
-            (
-                f"{gpu_id(reservation.id)} is offered to ",
-                Mention(id=waiting.owner, ping=False),
-                f", who waits with {gpu_id(waiting.id)}, until ",
-                Moment(at=until),
-                ". It stays yours until somebody takes it.",
-            ),
+        words: Sentence = (
+            f"{gpu_id(reservation.id)} is offered to ",
+            Mention(id=waiting.owner, ping=False),
+            f", who waits with {gpu_id(waiting.id)}, until ",
+            Moment(at=until),
+            ". It stays its owner's until somebody takes it.",
         )
+        self.telling.note(
+            tx,
+            reservation,
+            f"held:{utc_text(now)}",
+            (words,),
+            now=now,
+            presses=(_keep_press(reservation),),
+            ping=False,
+        )
+        return (words,)
 
     def _offer_all(
         self,
@@ -242,7 +250,7 @@ class Releasing:
                 ),
             ),
             now=now,
-            presses=(_take_press(reservation),),
+            presses=(_take_press(reservation), _keep_press(reservation)),
             ping=False,
         )
 
@@ -335,6 +343,10 @@ def _right_machine(tx: Transaction, waiting: Reservation, receipt: Receipt) -> b
         and option.instance_count <= receipt.instance_count
         for option in options
     )
+
+
+def _keep_press(reservation: Reservation) -> Press:
+    return Press(action="gpu.keep", label="Keep it after all", argument=str(reservation.id))
 
 
 def _take_press(reservation: Reservation) -> Press:

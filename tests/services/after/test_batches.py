@@ -140,3 +140,17 @@ def test_a_look_at_the_very_second_with_a_fraction_is_not_lost(world) -> None:
         if world.saying("is ready"):
             break
     assert world.saying("is ready")
+
+
+def test_one_that_can_not_be_settled_holds_up_no_other(world) -> None:
+    reservations = [world.bought(START, END) for _ in range(5)]
+    world.run_until(START - HOUR)
+    for reservation in reservations:
+        world.holdings.shown[f"cr-{reservation.id}"] = {"state": "active"}
+    world.holdings.shown[f"cr-{reservations[2].id}"] = {"state": "active", "segments": None}
+    world.run_until(START + 5 * MINUTE)
+    assert len(world.saying("is ready")) == 4
+    assert any("step failed" in line for line in world.log.lines)
+    world.holdings.shown[f"cr-{reservations[2].id}"] = {"state": "active"}
+    world.run_until(START + HOUR)
+    assert len(world.saying("is ready")) == 5

@@ -230,3 +230,15 @@ def test_a_handover_asked_by_a_former_owner_is_void(world) -> None:
     with pytest.raises(UserError, match="another owner by now"):
         world.after.accept(number, by=OTHER)
     assert owner_of(world, number) == OTHER_REQ
+
+
+def test_who_released_it_can_keep_it_after_all_as_long_as_nobody_took_it(world) -> None:
+    number = world.block_held()
+    world.after.release(number, by=REQ)
+    assert world.presses("whoever takes it first has it") == ["gpu.take", "gpu.keep"]
+    with pytest.raises(NotAllowedError):
+        world.after.keep(number, by=OTHER)
+    world.after.keep(number, by=REQ)
+    with pytest.raises(UserError, match="not offered any more"):
+        world.after.take(number, by=OTHER)
+    assert owner_of(world, number) == REQ
