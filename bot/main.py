@@ -214,7 +214,7 @@ def build(
     approving = Approving(
         store=store, clock=clock, verifying=verifying, telling=telling, closing=closing,
         pleading=pleading, proposing=proposing, waiting=waiting, configuration=configuration,
-        bell=bell,
+        bell=bell, log=log,
     )  # fmt: skip
     settling = Settling(
         telling=telling, closing=closing, pleading=pleading, following=following,
@@ -222,12 +222,13 @@ def build(
     )  # fmt: skip
     reconciling = Reconciling(
         store=store, clock=clock, buyer=aws.buyer, settling=settling, configuration=configuration,
-        bell=bell,
+        bell=bell, log=log,
     )  # fmt: skip
     purchasing = Purchasing(
         store=store, clock=clock, market=aws.market, buyer=aws.buyer, settling=settling,
         lending=Lending(store=store, clock=clock, market=aws.market, settling=settling, bell=bell),
         reconciling=reconciling, configuration=configuration, bell=bell, started_at=clock.now(),
+        log=log,
     )  # fmt: skip
     overstaying = Overstaying(
         store=store, clock=clock, holdings=aws.holdings, leftovers=aws.leftovers,

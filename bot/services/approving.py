@@ -28,6 +28,7 @@ from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
 from bot.services.committing import POLICY, break_glass_name, commit
 from bot.services.entitling import entitled, named, needed, seat_name, seats_taken
+from bot.services.money_log import SILENT, MoneyLog, proposal_line
 from bot.services.pleading import Pleading, may_act_alone
 from bot.services.proposing import Proposing
 from bot.services.telling import Telling
@@ -50,6 +51,7 @@ class Approving:
     waiting: Waiting
     configuration: Configuration
     bell: Bell
+    log: MoneyLog = SILENT
 
     def approve(self, proposal_id: int, *, by: str) -> Proposal:
         """Record an approval; with the last one needed, hold the money and have it bought.
@@ -86,6 +88,7 @@ class Approving:
         except NotAllowedError:
             self._offer_alone(before, standing, now)
             raise
+        proposal_line(self.log, proposal, by=by)
         self.bell.ring()
         return proposal
 
@@ -126,6 +129,7 @@ class Approving:
                 telling=self.telling,
                 configuration=self.configuration,
             )
+        proposal_line(self.log, proposal, by=by)
         self.bell.ring()
         return proposal
 
@@ -166,6 +170,7 @@ class Approving:
                 now=now,
             )
             self.telling.redraw(tx, saved, now=now)
+        proposal_line(self.log, moved, by=by)
         self.bell.ring()
         return moved
 

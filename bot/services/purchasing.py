@@ -21,6 +21,7 @@ from bot.services import budgeting
 from bot.services.committing import POLICY, good_until
 from bot.services.drafting import PREPAID
 from bot.services.lending import Lending
+from bot.services.money_log import SILENT, MoneyLog, purchase_line
 from bot.services.reconciling import Reconciling
 from bot.services.requoting import LAUNCHED_AT_START, Fit, Misfit, fresh, hourly
 from bot.services.settling import DOUBTFUL, Settling, write
@@ -53,6 +54,7 @@ class Purchasing:
     bell: Bell
     spending_timeout: timedelta = timedelta(seconds=90)
     started_at: datetime | None = None
+    log: MoneyLog = SILENT
 
     def buy(self, reservation_id: int) -> str:
         """Buy every leg that is approved and not bought yet; return what was done.
@@ -113,6 +115,7 @@ class Purchasing:
                 intended = self._intend(tx, proposal, leg, fit)
             if not isinstance(intended, Purchase):
                 return self._stopped(proposal.reservation_id, intended)
+            purchase_line(self.log, intended)
             if intended.state is PurchaseState.SHADOWED:
                 return SHADOWED
             with self.store.transaction() as tx:
@@ -121,7 +124,11 @@ class Purchasing:
             return "another worker has it"
         if not isinstance(submitted, Purchase):
             return self._stopped(proposal.reservation_id, submitted)
-        return self._call(submitted)
+        purchase_line(self.log, submitted)
+        outcome = self._call(submitted)
+        with self.store.reading() as tx:
+            purchase_line(self.log, tx.purchases.get(submitted.id))
+        return outcome
 
     def _intend(
         self, tx: Transaction, proposal: Proposal, leg: Leg, fit: Fit

@@ -11,6 +11,7 @@ from bot.domain.records import Purchase, Receipt
 from bot.domain.values import Instant
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Buyer, Clock, Store
+from bot.services.money_log import SILENT, MoneyLog, purchase_line
 from bot.services.settling import DOUBTFUL, Settling, reconcile_due
 
 LOOKS = tuple(
@@ -48,6 +49,7 @@ class Reconciling:
     configuration: Configuration
     bell: Bell
     spending_timeout: timedelta = timedelta(seconds=90)
+    log: MoneyLog = SILENT
 
     def reconcile(self, purchase_id: str) -> str:
         """Look once into AWS's books for a purchase in doubt; return what was found.
@@ -87,6 +89,7 @@ class Reconciling:
             if purchase.state not in DOUBTFUL or not receipts:
                 return str(purchase.state)
             self.settling.confirm(tx, purchase, receipts, now=now)
+        self._tell(purchase_id)
         self.bell.ring()
         return "confirmed"
 
@@ -99,8 +102,13 @@ class Reconciling:
                 )
         except ConflictError:
             return "settled by another worker"
+        self._tell(purchase.id)
         self.bell.ring()
         return IN_DOUBT
+
+    def _tell(self, purchase_id: str) -> None:
+        with self.store.reading() as tx:
+            purchase_line(self.log, tx.purchases.get(purchase_id))
 
     def sweep(self) -> int:
         """Have every old submitted or doubtful row looked up; return how many had been left alone.

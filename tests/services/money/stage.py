@@ -197,6 +197,16 @@ class Crashing:
 
 
 @dataclass
+class Lines:
+    """See bot.services.money_log.MoneyLog."""
+
+    rows: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def info(self, event, **facts):
+        self.rows.append((event, facts))
+
+
+@dataclass
 class Attic:
     """See bot.ports.Leftovers."""
 
@@ -222,6 +232,7 @@ class World:
         self.people = FakePeople(self.clock)
         self.bell = FakeBell()
         self.heard: dict[str, str] = {}
+        self.log = Lines()
         self.aws = FakeAws(self.clock, self.market)
         self.store = Crashing(open_store(self.url, holder="one"))
         self.restart()
@@ -245,6 +256,7 @@ class World:
             pleading=pleading,
             proposing=self.proposing,
             waiting=self.waiting,
+            log=self.log,
         )
         reminding = Reminding(store=self.store, clock=self.clock, telling=telling)
         following = Following(
@@ -261,7 +273,9 @@ class World:
             following=following,
             configuration=self.configuration,
         )
-        self.reconciling = Reconciling(**ruled, buyer=self.aws, settling=self.settling)
+        self.reconciling = Reconciling(
+            **ruled, buyer=self.aws, settling=self.settling, log=self.log
+        )
         lending = Lending(**shared, market=self.aws, settling=self.settling)
         self.purchasing = Purchasing(
             **ruled,
@@ -271,6 +285,7 @@ class World:
             lending=lending,
             reconciling=self.reconciling,
             started_at=self.clock.now(),
+            log=self.log,
         )
         self.questioning = Questioning(
             **ruled, verifying=verifying, telling=telling, pleading=pleading
