@@ -81,13 +81,6 @@ MUTANTS: tuple[Mutant, ...] = (
         _EXTENDS,
     ),
     Mutant(
-        "what is over is reminded of",
-        _REMINDING,
-        "reservation.state not in WANTED",
-        "reservation.state is None",
-        (*_REMINDS, *_FOLLOWS, *_MONTH),
-    ),
-    Mutant(
         "a time that has moved is reminded of",
         _REMINDING,
         '"the time has changed": about',
@@ -116,7 +109,11 @@ MUTANTS: tuple[Mutant, ...] = (
         _EXTENDS,
     ),
     Mutant(
-        "people are woken at night", _QUIET, "NIGHT_FROM = time(22)", "NIGHT_FROM = time(23, 59)"
+        "people are woken at night",
+        _QUIET,
+        "NIGHT_FROM = time(22)",
+        "NIGHT_FROM = time(23, 59)",
+        ("tests/services/after/test_quiet.py",),
     ),
     Mutant(
         "counts that were not read are believed",
