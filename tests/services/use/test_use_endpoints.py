@@ -1,15 +1,19 @@
 """Endpoints on a plan, against the simulated SageMaker with real boto3."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
 
+from bot.aws import AwsEndpoints
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.market import Kind
+from bot.domain.records import Due
 from bot.domain.request import Target
 from bot.domain.using import EndpointStage
 from bot.services.endpoint_stages import record_of
+from tests.fakes.aws import CrashError
+from tests.fakes.clock import FakeClock
 
 PLAN = Kind.TRAINING_PLAN
 
@@ -213,3 +217,79 @@ def test_status_asks_sagemaker(world) -> None:
     (shown,) = world.uses.endpoints.status(number, by="U0LIN")
     assert ("SageMaker says InService.",) in shown.sentences
     assert ("It uses 2 of the plan's 2 machines.",) in shown.sentences
+
+
+class Late(AwsEndpoints):
+    """SageMaker whose books show a new thing a minute late, and a process that may end."""
+
+    clock: FakeClock
+    crash = False
+
+    def __init__(self, world) -> None:
+        super().__init__(world.configuration.accounts, clients=world.clients)
+        self.clock = world.clock
+        self.made: dict[str, datetime] = {}
+
+    def _shown(self, what: str) -> bool:
+        made = self.made.get(what)
+        return made is None or self.clock.now() - made >= timedelta(minutes=1)
+
+    def configured(self, order) -> bool:
+        return super().configured(order) and self._shown("configuration")
+
+    def look(self, order):
+        return super().look(order) if self._shown("endpoint") else None
+
+    def configure(self, order) -> None:
+        super().configure(order)
+        self.made["configuration"] = self.clock.now()
+        if self.crash:
+            raise CrashError
+
+    def create(self, order) -> None:
+        super().create(order)
+        self.made["endpoint"] = self.clock.now()
+        if self.crash:
+            raise CrashError
+
+
+@pytest.fixture
+def late(world) -> Late:
+    return Late(world)
+
+
+def use(world, books: Late) -> None:
+    object.__setattr__(world.uses.endpoints.stages, "endpoints", books)
+
+
+def test_books_that_show_it_late_bring_no_second_request(world, late) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    use(world, late)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    world.run(timedelta(minutes=20))
+    assert stage(world, number) is EndpointStage.IN_SERVICE
+    assert world.calls("CreateEndpointConfig") == world.calls("CreateEndpoint") == 1
+
+
+def test_a_process_that_ends_during_a_create_has_written_it_down(world, late) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    late.crash = True
+    use(world, late)
+    world.uses.endpoints.create(number, model=model(world), count=1, by="U0ANA")
+    for _ in range(2):
+        with pytest.raises(CrashError):
+            world.run(timedelta(minutes=30))
+        world.start()
+        use(world, late)
+        with world.store.transaction() as tx:
+            tx.dues.plan(
+                Due(
+                    key=f"endpoint:again:{world.clock.now()}",
+                    kind="endpoint",
+                    subject=f"gpu-{number}",
+                    at=world.clock.now(),
+                    argument=str(number),
+                )
+            )
+        world.settle()
+    assert world.calls("CreateEndpointConfig") == world.calls("CreateEndpoint") == 1
