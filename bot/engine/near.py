@@ -15,7 +15,7 @@ from bot.domain.request import Request
 from bot.engine.judging import Judged, judge
 from bot.engine.lines import line_of
 from bot.engine.ranking import Fitting
-from bot.engine.rejects import Case
+from bot.engine.rejects import Case, first_fault
 from bot.engine.terms import Terms, bare, terms_of
 from bot.engine.words import dollars, machines, moment
 
@@ -35,12 +35,28 @@ _TIME_FAULTS = frozenset(
         "starts_too_late",
         "starts_too_early",
         "ends_too_late",
+        "too_short",
         "not_guaranteed",
         "over_budget",
         "hold_too_long",
     }
 )
-"""What another time may mend; a count is judged before the time, so that it hides one."""
+"""What another time may mend; a count is judged before the time, so that it hides one.
+
+What starts too early for its remaining hours is too short as well.
+"""
+
+_JUDGED_LATER = frozenset(
+    {
+        "too_few_instances",
+        "too_many_instances",
+        "not_guaranteed",
+        "quota",
+        "over_hourly_cap",
+        "over_budget",
+    }
+)
+"""Faults that depend on what is joined, or on what else is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +83,17 @@ class Setting:
         )
 
     def among(self, judged: Judged, codes: frozenset[str]) -> "Setting":
-        """Return the same market with only the rows that were rejected for one of these codes.
+        """Return the same market with only the rows that one of these faults keeps from fitting.
 
         A row with any other fault keeps it when one field is relaxed, so judging it again
         for each of many relaxed requests would only take time.
         """
-        refs = {case.candidate.refs[0] for case, reason in judged.rejected if reason.code in codes}
+        waived = codes | _JUDGED_LATER
+        refs = {
+            case.candidate.refs[0]
+            for case, reason in judged.rejected
+            if reason.code in codes and first_fault(case, waived) is None
+        }
         market = self.market.model_copy(
             update={
                 "offerings": tuple(row for row in self.market.offerings if row.ref in refs),
