@@ -130,7 +130,7 @@ ENGLISH = {
     "do_handover": "Hand {id} over to <@{person}>.",
     "do_approve": "Approve {id}.",
     "do_deny": "Deny {id}. Reason: “{reason}”.",
-    "do_launch": "Launch the machines of {id}.",
+    "do_launch": "Show how to launch the machines of {id}.",
     "do_endpoint": "Endpoint: {action} {model}.",
     "action_create": "create",
     "action_status": "status of",

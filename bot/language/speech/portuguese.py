@@ -130,7 +130,7 @@ PORTUGUESE = {
     "do_handover": "Transferir {id} para <@{person}>.",
     "do_approve": "Aprovar {id}.",
     "do_deny": "Negar {id}. Motivo: “{reason}”.",
-    "do_launch": "Lançar as máquinas de {id}.",
+    "do_launch": "Mostrar como lançar as máquinas de {id}.",
     "do_endpoint": "Endpoint: {action} {model}.",
     "action_create": "criar",
     "action_status": "situação de",

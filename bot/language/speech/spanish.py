@@ -130,7 +130,7 @@ SPANISH = {
     "do_handover": "Transferir {id} a <@{person}>.",
     "do_approve": "Aprobar {id}.",
     "do_deny": "Rechazar {id}. Motivo: “{reason}”.",
-    "do_launch": "Lanzar las máquinas de {id}.",
+    "do_launch": "Mostrar cómo lanzar las máquinas de {id}.",
     "do_endpoint": "Endpoint: {action} {model}.",
     "action_create": "crear",
     "action_status": "estado de",
