@@ -171,7 +171,11 @@ def not_guaranteed(option: Fitting, terms: Terms) -> str | None:
 def joined(option: Fitting, _terms: Terms) -> str | None:
     """Say that it takes several purchases."""
     legs = len(option.candidate.refs)
-    return f"It is {legs} purchases, each paid by itself." if legs > 1 else None
+    if legs == 1:
+        return None
+    return (
+        f"It is {legs} purchases, each paid by itself: if a later one fails, what was paid is kept."
+    )
 
 
 def later(option: Fitting, terms: Terms) -> str | None:

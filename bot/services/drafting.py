@@ -18,13 +18,16 @@ def legs_of(
 ) -> tuple[Leg, ...]:
     """Return the purchases that the option stands for, in order; a join has several.
 
+    The largest comes first: it is the hardest to get, and nothing is paid yet if it fails.
     Raises BugError when the market rows are not there or don't add up to the option's total.
     """
     if option.kind in PREPAID:
         rows = {row.ref: row for row in record.market.offerings if row.account == option.account}
+        parts = [_known(rows, ref) for ref in option.refs]
+        parts.sort(key=lambda row: row.instance_count, reverse=True)
         legs = tuple(
-            _prepaid(number, _known(rows, ref), record.request, configuration)
-            for number, ref in enumerate(option.refs, start=1)
+            _prepaid(number, row, record.request, configuration)
+            for number, row in enumerate(parts, start=1)
         )
     else:
         legs = (_hourly(option, record.request, configuration),)

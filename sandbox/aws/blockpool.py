@@ -96,28 +96,41 @@ def is_sold(world: World, region: str, unit: str) -> bool:
     return world.catalog.sells_blocks(region, unit) or windows_of(world, region, unit) is not None
 
 
-def held(world: World, region: str, unit: str, stretch: Stretch) -> int:
-    """How many units are already sold that overlap this stretch."""
-    total = 0
+def held(world: World, region: str, unit: str, stretch: Stretch) -> list[int]:
+    """How many units each sale holds that overlaps this stretch, in the order of the books."""
+    counts: list[int] = []
     for place in world.region_places(region):
-        for reservation in place.reservations.values():
-            if (
-                reservation.is_block
-                and reservation.holds_capacity
-                and (reservation.ultraserver_type or reservation.instance_type) == unit
-                and reservation.end is not None
-                and stretch.meets(reservation.zone, reservation.start, reservation.end)
-            ):
-                total += 1 if reservation.ultraserver_type else reservation.count
+        counts += [
+            1 if reservation.ultraserver_type else reservation.count
+            for reservation in place.reservations.values()
+            if reservation.is_block
+            and reservation.holds_capacity
+            and (reservation.ultraserver_type or reservation.instance_type) == unit
+            and reservation.end is not None
+            and stretch.meets(reservation.zone, reservation.start, reservation.end)
+        ]
         for plan in place.plans.values():
             if plan.status == "Failed" or plan.offer.ml_instance_type != f"ml.{unit}":
                 continue
-            total += sum(
+            counts += [
                 plan.offer.count
                 for part in plan.segments
                 if stretch.meets(part.zone, part.start, part.end)
-            )
-    return total
+            ]
+    return counts
+
+
+def left_of(windows: list[int], sold: list[int]) -> list[int]:
+    """How many units each window still has, when each sale was cut from the tightest that held it.
+
+    What no single window held (a price that was listed anew, say) is taken from the largest.
+    """
+    left = list(windows)
+    for count in sorted(sold, reverse=True):
+        holding = [free for free in left if free >= count]
+        place = left.index(min(holding) if holding else max(left))
+        left[place] -= count
+    return left
 
 
 def _zones(world: World, wish: Wish) -> list[Zone]:
@@ -169,13 +182,19 @@ def _rate(
             for window in windows
             if (window.available_from is None or window.available_from <= stretch.start)
             and (window.available_until is None or stretch.end <= window.available_until)
-            and taken + wish.count <= window.instance_count
         ]
-        rates = [window.usd_per_instance_hour or drawn_rate for window in fitting]
+        if not fitting:
+            return None
+        left = left_of([window.instance_count for window in fitting], taken)
+        rates = [
+            window.usd_per_instance_hour or drawn_rate
+            for window, free in zip(fitting, left, strict=True)
+            if wish.count <= free
+        ]
         return min((rate for rate in rates if rate is not None), default=None)
     keys = ("block", wish.region, wish.unit, zone.id, stretch.start.date())
     if world.draw("open", *keys) % 100 >= world.supply.open_percent:
         return None
     limits = LIMITS if stretch.start.time() == times.BOUNDARY else INSTANT_LIMITS
     limit = limits[world.draw("limit", *keys) % len(limits)]
-    return drawn_rate if taken + wish.count <= limit else None
+    return drawn_rate if sum(taken) + wish.count <= limit else None

@@ -240,6 +240,23 @@ def test_the_block_tells_of_its_reservation_and_its_health(sandbox, buy):
     assert (status["TotalCapacity"], status["TotalAvailableCapacity"]) == (2, 2)
 
 
+@pytest.mark.parametrize("order", [(2, 1), (1, 2)])
+def test_two_windows_of_one_zone_are_sold_both_in_either_order(sandbox_with, buy, search, order):
+    window = {
+        "region": "us-east-1",
+        "instance_type": "p5.48xlarge",
+        "zone": "us-east-1b",
+        "usd_per_instance_hour": "10.00",
+    }
+    sandbox = sandbox_with(blocks=[{**window, "instance_count": count} for count in (2, 1)])
+    for count in order:
+        buy(sandbox.ec2, InstanceCount=count)
+    assert [row["instance_count"] for row in sandbox.aws.sold()] == list(order)
+    start = sandbox.aws.sold()[0]["start"]
+    again = search(sandbox.ec2, InstanceCount=1)
+    assert start not in {one["StartDate"].strftime("%Y-%m-%dT%H:%M:%SZ") for one in again}
+
+
 def test_an_offering_sells_once(sandbox, buy, search, refused):
     offer = search(sandbox.ec2)[-1]
     buy(sandbox.ec2, offer)

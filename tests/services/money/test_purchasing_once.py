@@ -431,6 +431,16 @@ def test_a_join_is_bought_leg_by_leg_and_sums_to_the_cent():
     assert world.state(proposal.reservation_id) is S.PAYMENT_PENDING
 
 
+def test_the_largest_part_of_a_join_is_bought_first():
+    offers = tuple(
+        block(f"cb-{count}", instance_count=count, upfront_fee=count * Decimal("1105.10"))
+        for count in (1, 2)
+    )
+    world = World(market=Market(as_of=NOW, offerings=offers))
+    world.bought(asap(instance_count=3, duration_hours=Decimal(72)))
+    assert [sale.ref for sale in world.aws.sold] == ["cb-2", "cb-1"]
+
+
 def test_a_join_that_lost_a_part_before_the_first_is_paid_buys_nothing():
     world = _join()
     proposal = world.approved(asap(instance_count=3, duration_hours=Decimal(72)))
