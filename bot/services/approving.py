@@ -203,6 +203,8 @@ class Approving:
 
     def _no_longer(self, proposal: Proposal, given: Collection[str]) -> frozenset[str]:
         """Return earlier approvers whose word no longer counts: they left, or left the group."""
+        if not given:
+            return frozenset()
         standings = [self._standing(proposal, user) for user in given]
         now = self.clock.now()
         with self.store.reading() as tx:
