@@ -177,7 +177,7 @@ def _more(view: CardView, names: Names) -> str:
             denial = next((a for a in view.approvals if a.verdict == "deny"), None)
             if denial is not None:
                 more = f" by {shown(names(denial.approver))}: {shown(denial.reason)}"
-        case State.PAYMENT_PENDING:
+        case State.PAYMENT_PENDING if wording.prepaid(view):
             more = f" — AWS has the order and takes the payment; not certain before that{note}"
         case State.NEEDS_REVIEW:
             more = f" — it may have been bought; its money stays held{note}"

@@ -127,9 +127,16 @@ def state_words(view: CardView) -> str:
     """Return the state for people; what AWS is taking already is no longer just active."""
     state = view.reservation.state
     held = [receipt for receipt in view.receipts if not receipt.gone]
+    if state == State.PAYMENT_PENDING and not prepaid(view):
+        return "starting at AWS"
     if state == State.ACTIVE and any(ending_now(receipt, view.seen_at) for receipt in held):
         return ENDING
     return STATES[state]
+
+
+def prepaid(view: CardView) -> bool:
+    """Return whether it is paid before it begins; what bills by the hour has no such payment."""
+    return view.reservation.option is None or view.reservation.option.kind in PREPAID
 
 
 def can_be_used(view: CardView) -> bool:

@@ -206,6 +206,15 @@ def test_a_tick_stands_only_where_aws_says_so(receipts, ticked):
     assert ("✓" in words(listing_messages([view], title="x", scope="all", more=False)[0])) is ticked
 
 
+def test_what_bills_by_the_hour_is_starting_and_has_no_payment_that_is_pending():
+    hourly_kind = option().model_copy(update={"kind": Kind.ON_DEMAND})
+    for chosen, said in ((option(), "Payment pending at AWS"), (hourly_kind, "Starting at AWS")):
+        held = reservation(state=State.PAYMENT_PENDING, option=chosen)
+        text = words(decision_card(card(reservation=held)))
+        assert said in text
+        assert ("takes the payment" in text) is (chosen.kind is Kind.CAPACITY_BLOCK)
+
+
 def test_a_denial_says_who_and_why():
     view = card(
         reservation=reservation(state=State.DECLINED),
