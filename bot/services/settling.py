@@ -185,8 +185,8 @@ class Settling:
         words: Sentence = (
             Mention(id=self.configuration.administrators[0]),
             (
-                f" please look into account {leg.account}, {leg.region}: is there a {leg.kind}"
-                f" of {leg.instance_count} x {leg.instance_type} starting"
+                f" please look into account {leg.account}, {leg.region}: is there a"
+                f" {leg.kind.replace('_', ' ')} of {leg.instance_count} x {leg.instance_type} starting"
                 f" {leg.segments[0].start:%Y-%m-%d %H:%M} UTC that carries "
             ),
             Code(text=purchase.id),
