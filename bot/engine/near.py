@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 
 from bot.catalog import InstanceType
 from bot.domain.decision import Note
 from bot.domain.market import Kind, Market
 from bot.domain.request import Request
+from bot.engine.costs import exact_total
 from bot.engine.judging import Judged, judge
 from bot.engine.lines import line_of
 from bot.engine.ranking import Fitting
@@ -147,13 +149,17 @@ def _fewer_machines(setting: Setting, judged: Judged) -> Iterator[Note | None]:
 
 
 def _smaller_counts(judged: Judged, name: str, asked: int) -> list[int]:
-    """Return the largest counts below the asked one that a row or a quota allows."""
+    """Return the largest counts below the asked one that a row, a quota or the budget allows."""
     counts = set()
-    for case, _ in judged.rejected:
+    budget = judged.terms.request.max_total_usd
+    for case, reason in judged.rejected:
         row = case.candidate
         if row.asked is None or bare(row.instance_type) != name:
             continue
         counts.add(row.holds)
+        if reason.code == "over_budget" and row.hourly and budget is not None and case.stay:
+            amount = exact_total(row, case.stay, judged.terms)
+            counts.add(int(Fraction(budget) * row.machines // amount))
         for quota in judged.quotas.covering(row):
             need = judged.quotas.needed(quota, row)
             if quota.limit is not None and need:

@@ -753,8 +753,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "another time does not mend too_few_instances",
         _NEAR,
-        '        "too_few_instances",\n',
-        "",
+        '        "too_few_instances",\n        "starts_too_late",\n',
+        '        "starts_too_late",\n',
     ),
     Mutant(
         "another time does not mend starts_too_late",
@@ -783,14 +783,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "another time does not mend not_guaranteed",
         _NEAR,
-        '        "not_guaranteed",\n',
-        "",
+        '        "not_guaranteed",\n        "over_budget",\n        "hold_too_long",\n',
+        '        "over_budget",\n        "hold_too_long",\n',
     ),
     Mutant(
         "another time does not mend over_budget",
         _NEAR,
-        '        "over_budget",\n',
-        "",
+        '        "over_budget",\n        "hold_too_long",\n',
+        '        "hold_too_long",\n',
     ),
     Mutant(
         "another time does not mend hold_too_long",

@@ -173,6 +173,12 @@ def test_fewer_machines_are_the_nearest_when_a_quota_holds_fewer() -> None:
     assert "reserve 2 p5.48xlarge for 24h" in advice_text(decision, "split_request")
 
 
+def test_fewer_machines_are_as_many_as_the_budget_pays() -> None:
+    decision = decided(asks(instance_count=4, max_total_usd=Decimal(2500)), on_demand())
+    said = advice_text(decision, "split_request")
+    assert "would fit for $2,400.00: reserve 2 p5.48xlarge for 24h max $2500.00" in said
+
+
 def test_fewer_machines_are_the_largest_count_on_sale() -> None:
     rows = [block("cb-5", count=5), block("cb-3", count=3, opens=at(15, 12, 30), hours=23)]
     decision = decided(on_the_15th(instance_count=8), *rows)
