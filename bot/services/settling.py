@@ -186,8 +186,8 @@ class Settling:
             Mention(id=self.configuration.administrators[0]),
             (
                 f" please look into account {leg.account}, {leg.region}: is there a"
-                f" {leg.kind.replace('_', ' ')} of {leg.instance_count} x {leg.instance_type} starting"
-                f" {leg.segments[0].start:%Y-%m-%d %H:%M} UTC that carries "
+                f" {leg.kind.replace('_', ' ')} of {leg.instance_count} x {leg.instance_type}"
+                f" starting {leg.segments[0].start:%Y-%m-%d %H:%M} UTC that carries "
             ),
             Code(text=purchase.id),
             (
