@@ -21,6 +21,14 @@ _RECONCILING = "bot/services/reconciling.py"
 _ASKING = "bot/services/asking.py"
 _LENDING = "bot/services/lending.py"
 _SWITCHING = "bot/services/switching.py"
+_ENTITLING = "bot/services/entitling.py"
+_PLEADING = "bot/services/pleading.py"
+_DELEGATING = "bot/policy/delegating.py"
+_WALKING = "bot/services/walking.py"
+_OVERSTAYING = "bot/services/overstaying.py"
+_DECLARING = "bot/services/declaring.py"
+_COMPARING = "bot/services/comparing.py"
+_FOLLOWING = "bot/services/following.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -139,17 +147,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the same person counts twice",
         _APPROVING,
-        "len(agreed) >= self._needed(proposal)",
-        "len(agreed) + len(done) >= self._needed(proposal)",
+        "len(voices) >= needed(proposal, self.configuration)",
+        "len(agreed) + 1 > needed(proposal, self.configuration)",
     ),
-    Mutant(
-        "the word of who left counts", _APPROVING, "if verdict.approver not in void", "if verdict"
-    ),
+    Mutant("the word of who left counts", _APPROVING, "if user not in void]", "if user]"),
     Mutant(
         "today's file is not asked",
-        _APPROVING,
-        "return tuple(who for who in proposal.approvers if who in today)",
-        "return proposal.approvers",
+        _ENTITLING,
+        "if who in today)",
+        "if who)",
     ),
     Mutant(
         "expired cards have power",
@@ -163,8 +169,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "            proposal.state is ProposalState.SUPERSEDED\n            or replaced\n            or proposal.version != reservation.version\n            or reservation.state is not ReservationState.PENDING_APPROVAL",
         "            replaced and False",
     ),
-    Mutant("acting alone knows no limit", _APPROVING, "or before.ceiling > rule.up_to_usd", ""),
-    Mutant("nobody is asked to rehearse", _PROPOSING, "if reasons:", "if False:"),
+    Mutant("acting alone knows no limit", _PLEADING, " and proposal.ceiling <= rule.up_to_usd", ""),
+    Mutant(
+        "nobody is asked to rehearse", _PROPOSING, "if not reasons:", "if reasons or not reasons:"
+    ),
     Mutant(
         "anybody proposes",
         _PROPOSING,
@@ -221,7 +229,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "or False",
     ),
     Mutant(
-        "spending goes on after expiry", _SPENDING, "if now >= good_until(proposal):", "if False:"
+        "spending goes on after expiry",
+        _SPENDING,
+        "if now >= good_until(tx, proposal):",
+        "if False:",
     ),
     Mutant("spending goes on after a stop", _SPENDING, "if switch is Switch.OFF:", "if False:"),
     Mutant("shadow buys", _SPENDING, "shadow=switch is Switch.SHADOW", "shadow=False"),
@@ -343,6 +354,43 @@ MUTANTS: tuple[Mutant, ...] = (
         "anybody resumes",
         _SWITCHING,
         "if by not in self.configuration.administrators:",
+        "if False:",
+    ),
+    Mutant(
+        "a delegate is a second voice",
+        _APPROVING,
+        "if obstacle is None and seat in taken.values():",
+        "if False:",
+    ),
+    Mutant("one stands in for who asked", _DELEGATING, " and principal not in barred", ""),
+    Mutant(
+        "a delegation never ends", _DELEGATING, "entry.until is None or now < entry.until", "True"
+    ),
+    Mutant("a walk costs more than was approved", _WALKING, "option.total_usd > leg.fee", "False"),
+    Mutant(
+        "a walk repeats the place that refused", _WALKING, "place_of(leg) not in refused", "True"
+    ),
+    Mutant(
+        "other machines are launched elsewhere",
+        _WALKING,
+        "if not alike or ",
+        "if ",
+    ),
+    Mutant(
+        "strangers' machines are ended", _OVERSTAYING, " and leftover.purchase == purchase.id", ""
+    ),
+    Mutant("a sale is declared away", _DECLARING, "        if found:", "        if False:"),
+    Mutant(
+        "anything is declared away",
+        _DECLARING,
+        "or reservation.state is not ReservationState.NEEDS_REVIEW",
+        "and reservation.state is not ReservationState.NEEDS_REVIEW",
+    ),
+    Mutant("what vanished is not missed", _COMPARING, "elif receipt.gone and", "elif False and"),
+    Mutant(
+        "a bought part moves on a whole that is in doubt",
+        _FOLLOWING,
+        "if reservation.state in (_S.PURCHASING, _S.NEEDS_REVIEW):",
         "if False:",
     ),
 )

@@ -11,6 +11,7 @@ from bot.domain.market import Kind, Market
 from bot.domain.using import Found, Leftover, LeftoverKind
 from bot.policy.configuration import Account
 from bot.services.quiet_hours import is_quiet, next_quiet
+from bot.services.walking import places_of
 from tests.fakes.aws import Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (
@@ -73,6 +74,31 @@ def test_a_region_at_no_more_than_the_approved_price_is_launched_in():
     assert [call.leg.region for call in world.aws.calls] == list(REGIONS)
     assert world.money("committed") == Decimal(2400)
     assert world.money("held") == Decimal(0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"instance_count": 1},
+        {"instance_type": "p4d.24xlarge"},
+        {"kind": Kind.SPOT},
+        {"account": "serving"},
+    ],
+)
+def test_only_the_very_same_machines_are_launched_elsewhere(change):
+    world = spread(prices=(50, 50, 50))
+    proposal = world.proposed(asap())
+    with world.store.reading() as tx:
+        record = tx.decisions.latest(1)
+    options = tuple(
+        option if option.region == "us-east-1" else option.model_copy(update=change)
+        for option in record.decision.options
+    )
+    other = record.model_copy(
+        update={"decision": record.decision.model_copy(update={"options": options})}
+    )
+    places = places_of(proposal.legs[0], proposal, other, world.configuration)
+    assert {leg.region for leg in places.legs} == {"us-east-1"}
 
 
 def test_zones_with_a_subnet_come_before_other_regions():
