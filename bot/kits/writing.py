@@ -14,6 +14,8 @@ _SAFE = re.compile(r"[A-Za-z][A-Za-z0-9./-]*(?::[A-Za-z0-9./-]+)*")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"})
 """Words that YAML 1.1 reads as something else than text."""
 _WIDTH = 88
+_LAST_SHORT = 0xFFFF
+"""JSON writes what lies beyond as two halves, which YAML and HCL do not put together again."""
 
 
 def snake(name: str) -> str:
@@ -45,9 +47,23 @@ def python_call(service: str, operation: str, region: str, options: Mapping[str,
     return "\n".join([*lines, ")", "print(answer)"])
 
 
+def quoted(text: str) -> str:
+    """Return the text in double quotes, in the escapes that YAML and HCL share."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    if " " <= letter <= "~":
+        return letter
+    code = ord(letter)
+    return f"\\u{code:04x}" if code <= _LAST_SHORT else f"\\U{code:08x}"
+
+
 def hcl_text(text: str) -> str:
     """Return an HCL string: quotes escaped, and no template begins in it."""
-    return json.dumps(text).replace("${", "$${").replace("%{", "%%{")
+    return quoted(text).replace("${", "$${").replace("%{", "%%{")
 
 
 def hcl(body: Mapping[str, Tree], indent: int = 0) -> str:
@@ -101,4 +117,4 @@ def _yaml_plain(value: Tree) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     plain = _SAFE.fullmatch(value) and value.lower() not in _WORDS
-    return value if plain else json.dumps(value)
+    return value if plain else quoted(value)

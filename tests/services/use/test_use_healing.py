@@ -71,6 +71,7 @@ def test_a_spot_notice_is_told_before_the_machine_is_gone_and_decided_anew(world
     assert world.said("save your work now") == [told]
     anew = world.reservation(number + 1)
     assert (anew.state, anew.owner, anew.team) == (ReservationState.REQUESTED, "U0ANA", "vision")
+    assert world.quoted == [anew.id]
     assert anew.request.instance_count == 1
     assert anew.request.instance_type == "g6.xlarge"
     assert anew.request.latest_end == world.receipt(number).segments[0].end

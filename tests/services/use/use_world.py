@@ -68,6 +68,7 @@ class UseWorld:
         self.clients = Clients((RESEARCH,))
         self.clients._sessions[None] = SESSION  # noqa: SLF001 - spares a second of reading models
         self.bell = FakeBell()
+        self.quoted: list[int] = []
         self.start()
 
     def start(self) -> None:
@@ -105,6 +106,7 @@ class UseWorld:
             steps={
                 "follow": self.following.follow,
                 "remind": lambda _: "left out",
+                "quote": lambda due: self.quoted.append(int(due.argument)),
                 **self.uses.steps,
             },
         )
