@@ -36,7 +36,8 @@ def four_places(ratio: Fraction) -> Decimal:
 
 def half_up(number: Fraction, places: int) -> Decimal:
     """Return the exact number rounded half up, once, to that many decimals."""
-    units = (number * 10**places + Fraction(1, 2)) // 1
+    twice = 2 * number.denominator
+    units = (2 * number.numerator * 10**places + number.denominator) // twice
     return Decimal(units).scaleb(-places)
 
 

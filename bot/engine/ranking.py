@@ -15,6 +15,8 @@ from bot.engine.terms import Terms
 from bot.engine.windows import Stay
 from bot.engine.words import MICROSECOND
 
+_FINEST = 10**20
+"""Weighted totals compare as whole parts of a dollar this fine: equal ones are equal integers."""
 KINDS = tuple(Kind)
 """The order of kinds in ties: least commitment first, as the enumeration lists them."""
 
@@ -82,13 +84,14 @@ def rank_key(option: Fitting, terms: Terms, *, least: int) -> tuple[object, ...]
     6. Ties: earlier begin, fewer purchases, fewer machines, kind, account, region, zone, refs.
     """
     row = option.candidate
+    weighted = weighted_total(option, terms, least=least)
     return (
         option.fewer,
         starts_later(option.stay.begin, terms),
         row.kind is not Kind.OWNED,
         terms.certain and row.kind is Kind.SPOT,
         CLASSES.index(option.certainty) if terms.certain else 0,
-        weighted_total(option, terms, least=least),
+        weighted.numerator * _FINEST // weighted.denominator,
         option.stay.begin,
         len(row.refs),
         row.machines,

@@ -32,8 +32,9 @@ def hours(length: timedelta) -> Decimal:
     return Decimal(length // MICROSECOND) / _MICROSECONDS_AN_HOUR
 
 
+@lru_cache(maxsize=1024)
 def exact_hours(length: timedelta) -> Fraction:
-    """Return the length in hours, exact."""
+    """Return the length in hours, exact; a market repeats few lengths."""
     return Fraction(length // MICROSECOND, _MICROSECONDS_AN_HOUR)
 
 
