@@ -255,9 +255,11 @@ def _named(call: Call) -> tuple[tuple[str, str], ...]:
 
 def _sagemaker_tags(world: World, call: Call, arn: str) -> dict[str, list[str]]:
     place = world.place(call.account, call.region)
-    for row in (*place.plans.values(), *place.endpoints.values()):
-        if row.arn == arn:
-            return _carried(row.tags)
+    plans = {plan.arn: plan.tags for plan in place.plans.values()}
+    endpoints = {endpoint.arn: endpoint.tags for endpoint in place.endpoints.values()}
+    known = plans | endpoints
+    if arn in known:
+        return _carried(known[arn])
     kind, _, name = arn.rpartition(":")[2].partition("/")
     config = place.endpoint_configs.get(name) if kind == "endpoint-config" else None
     return _carried({tag["Key"]: tag["Value"] for tag in (config or {}).get("Tags", ())})
