@@ -8,6 +8,7 @@ from bot.domain.records import Proposal, gpu_id
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
+from handlers.cards.bought import as_bought
 from handlers.cards.decision import MOST_REASON, budget_after, option_lines
 from handlers.cards.limits import single
 from handlers.rendering import (
@@ -32,9 +33,10 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
     proposal = view.proposal
     if proposal is None:
         return Message(f"{gpu_id(view.reservation.id)} has nothing to approve.")
+    option = as_bought(proposal.option, view, proposal)
     blocks: list[Block] = [
         section("\n".join(_question(view, proposal, names))),
-        section("\n".join(option_lines(proposal.option, view))),
+        section("\n".join(option_lines(option, view, proposal))),
         section("\n".join(_money(view, proposal))),
     ]
     warnings = [f"⚠ {shown(note.text)}" for note in proposal.option.warnings[:6]]

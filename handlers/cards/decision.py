@@ -11,11 +11,12 @@ from decimal import Decimal
 from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
-from bot.domain.records import Receipt, Switch, gpu_id
+from bot.domain.records import Proposal, Receipt, Switch, gpu_id
 from bot.services.looking import ACTIVE_WORDS, counts_words
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
+from handlers.cards.bought import confirmed, so_far
 from handlers.cards.limits import single
 from handlers.rendering import (
     Names,
@@ -119,19 +120,26 @@ def plan_card(decision: Decision, line: str) -> Message:
     return single(text, blocks)
 
 
-def option_lines(option: Option, view: CardView | None) -> Iterator[str]:
-    """Give the lines on one option: price, time, place, certainty, break-even, budget."""
+def option_lines(
+    option: Option, view: CardView | None, proposal: Proposal | None = None
+) -> Iterator[str]:
+    """Give the lines on one option: price, time, place, certainty, break-even, budget.
+
+    `option` is what was bought, once something was; `proposal` is the one that it belongs to.
+    """
     paid = {
         "upfront": "paid up front",
         "hourly": "paid by the hour",
         "already": "paid already",
     }[option.paid]
+    amount = "so far" if view is not None and so_far(view, proposal) else "in all"
     yield (
-        f"{strong(wording.dollars(option.total_usd))} in all, {paid} · "
+        f"{strong(wording.dollars(option.total_usd))} {amount}, {paid} · "
         f"{wording.hourly(option.usd_per_accelerator_hour)} per GPU-hour"
     )
     kind = wording.KINDS[option.kind]
-    yield f"{shown(wording.machines(option))} · {kind} · {shown(wording.place(option))}"
+    agreed = "" if view is None else _of_agreed(option, view, proposal)
+    yield f"{shown(wording.machines(option))}{agreed} · {kind} · {shown(wording.place(option))}"
     yield f"Starts {moment(wording.began(option))}"
     yield f"Last usable minute {moment(option.usable_end)}"
     if len(option.segments) > 1:
@@ -145,6 +153,15 @@ def option_lines(option: Option, view: CardView | None) -> Iterator[str]:
         yield f"Pays off above {even} of the time in use{use}"
     if view is not None and view.budget_left is not None and view.reservation.state in BEFORE_MONEY:
         yield f"Budget left this month: {wording.dollars(view.budget_left)}"
+
+
+def _of_agreed(option: Option, view: CardView, proposal: Proposal | None) -> str:
+    """Return how many machines were agreed on, where fewer than that are bought."""
+    agreed = proposal.option if proposal is not None else view.reservation.option
+    if not confirmed(view, proposal) or agreed is None:
+        return ""
+    fewer = option.instance_count < agreed.instance_count
+    return f", of {agreed.instance_count} agreed" if fewer else ""
 
 
 def _head(view: CardView, names: Names) -> Iterator[str]:

@@ -14,6 +14,7 @@ from bot.domain.values import cents, plain_text, rate_text
 from bot.services.looking import ending_now, lost_of
 from bot.services.tendering import BUY_BEFORE_END, PREPAID
 from bot.services.views import CardView
+from handlers.cards.bought import as_bought
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -112,7 +113,12 @@ def place(option: Option) -> str:
 
 
 def shown_option(view: CardView) -> Option | None:
-    """Return the option that the card is about: agreed, proposed, or the one on show."""
+    """Return the option that the card is about: bought, agreed, proposed, or the one on show."""
+    option = _agreed_option(view)
+    return None if option is None else as_bought(option, view)
+
+
+def _agreed_option(view: CardView) -> Option | None:
     if view.reservation.option is not None and view.reservation.state != State.QUOTED:
         return view.reservation.option
     if view.proposal is not None and view.reservation.state == State.PENDING_APPROVAL:
