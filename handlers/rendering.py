@@ -27,6 +27,8 @@ Names = Callable[[str], str]
 _GRAVE = "\N{MODIFIER LETTER GRAVE ACCENT}"
 _ALIKE = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "`": _GRAVE, "~": "\N{TILDE OPERATOR}"})
 _EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_OUR_PERSON = re.compile(r"(?<![\w;@.<])@([UWS][A-Z0-9]{4,})\b")
+"""A person or group in our own sentences; what was typed as <@U…> is escaped and stays out."""
 _TOKEN = re.compile(r"<[^<>]*>|&(?:amp|lt|gt);|.", re.DOTALL)
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -95,6 +97,21 @@ def mention(who: Mention, names: Names) -> str:
     if not who.ping:
         return shown(names(who.id))
     return f"<!subteam^{who.id}>" if who.id.startswith("S") else f"<@{who.id}>"
+
+
+def peopled(mrkdwn_text: str, names: Names | None = None) -> str:
+    """Return escaped text of our own with every @U… in it as that person.
+
+    With `names` it is the name, which wakes nobody. Without, it is a mention: only for messages
+    that one person sees, where Slack notifies no other (docs.slack.dev, chat.postEphemeral).
+    Never for words that a person typed.
+    """
+
+    def named(found: re.Match[str]) -> str:
+        who = Mention(id=found[1], ping=names is None)
+        return mention(who, names or unnamed)
+
+    return _OUR_PERSON.sub(named, mrkdwn_text)
 
 
 def mrkdwn(sentence: Sentence, names: Names = unnamed) -> str:

@@ -1,6 +1,6 @@
 """What only the asking person sees: questions, refusals, confirmations, troubles."""
 
-from bot.domain.errors import UserError
+from bot.domain.errors import CommandError, UserError
 from bot.domain.records import Reservation, gpu_id
 from bot.domain.request import Parsed, Problem, Question
 from handlers import ids
@@ -14,6 +14,7 @@ from handlers.rendering import (
     cut,
     escape,
     label,
+    peopled,
     section,
     shown,
     strong,
@@ -31,16 +32,25 @@ MOST_SHOWN_LINE = 600
 
 def saying(text: str, *, hint: str | None = None, locale: str = ENGLISH_LOCALE) -> Message:
     """Return one sentence, and a line that works below it."""
-    blocks = [section(shown(text))]
-    if hint:
-        blocks.append(section(f"{say('try', locale)} {code(_line(hint))}"))
-    said = f"{text} {say('try', locale)} {_line(hint)}" if hint else text
-    return Message(shown(said), tuple(blocks))
+    return _saying(shown(text), hint=hint, locale=locale)
 
 
 def problem_of(error: UserError, *, locale: str = ENGLISH_LOCALE) -> Message:
-    """Return why it did not go on, and what would."""
-    return saying(error.message, hint=error.hint, locale=locale)
+    """Return why it did not go on, and what would; people in our own words are named."""
+    words = shown(error.message)
+    if not isinstance(error, CommandError):
+        words = peopled(words)
+    return _saying(words, hint=error.hint, locale=locale)
+
+
+def _saying(words: str, *, hint: str | None, locale: str) -> Message:
+    if not hint:
+        return Message(words, (section(words),))
+    trying = say("try", locale)
+    return Message(
+        f"{words} {trying} {shown(_line(hint))}".strip(),
+        (section(words), section(f"{trying} {code(_line(hint))}")),
+    )
 
 
 def trouble(reference: str) -> Message:

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.errors import CommandError, UserError
 from bot.domain.saying import Code, Mention, Moment, Strong
 from handlers.cards.limits import MOST_BLOCKS, MOST_CHARACTERS, split
+from handlers.cards.private import problem_of
 from handlers.rendering import (
     actions,
     button,
@@ -19,6 +21,7 @@ from handlers.rendering import (
     label,
     moment,
     mrkdwn,
+    peopled,
     plain,
     section,
     shown,
@@ -138,3 +141,35 @@ def test_buttons_of_one_name_stand_in_rows_of_their_own():
         ]
     )
     assert [[e["value"] for e in row["elements"]] for row in rows] == [["1", "3"], ["2"]]
+
+
+NAMED = {"U0BRUNO": "Bruno <B>", "W0LIN": "Lin"}.get
+
+
+@pytest.mark.parametrize(
+    ("ours", "said"),
+    [
+        ("approved by @U0BRUNO.", "approved by Bruno &lt;B&gt;."),
+        ("@W0LIN and @U0BRUNO", "Lin and Bruno &lt;B&gt;"),
+        ("@U0NOBODY did", "@U0NOBODY did"),
+        ("mail me@U0BRUNO, @Upper, @U1", "mail me@U0BRUNO, @Upper, @U1"),
+    ],
+)
+def test_people_in_our_own_words_are_called_by_their_names(ours, said):
+    assert peopled(shown(ours), lambda user: NAMED(user) or f"@{user}") == said
+
+
+def test_in_private_people_and_groups_are_mentioned():
+    assert peopled(shown("by @U0BRUNO or @S0BOSSES.")) == "by <@U0BRUNO> or <!subteam^S0BOSSES>."
+
+
+def test_a_mention_that_somebody_typed_stays_inert():
+    assert peopled(shown("<@U0BRUNO>")) == "&lt;@U0BRUNO&gt;"
+
+
+def test_a_refusal_names_people_but_not_those_in_a_typed_line():
+    ours = problem_of(UserError("gpu-1 was already approved by @U0BRUNO.", hint="list"))
+    theirs = problem_of(CommandError("I don't know 'for @U0BRUNO'."))
+    assert ours.blocks[0]["text"]["text"] == "gpu-1 was already approved by <@U0BRUNO>."
+    assert ours.text == "gpu-1 was already approved by <@U0BRUNO>. Try /gpu list"
+    assert "<@" not in theirs.text + str(theirs.blocks)
