@@ -5,9 +5,9 @@ from bot.aws.clients import Clients
 from bot.aws.endpoints import AwsEndpoints
 from bot.aws.holdings import AwsHoldings
 from bot.aws.identity import Check, check_identity
+from bot.aws.inventory import AwsInventory
 from bot.aws.leftovers import AwsLeftovers
 from bot.aws.machines import AwsMachines
-from bot.aws.inventory import AwsInventory
 from bot.aws.market import AwsMarket
 from bot.aws.tagging import AwsTagger
 
