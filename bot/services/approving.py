@@ -293,6 +293,10 @@ class Approving:
             raise UserError(f"{name} was already {proposal.note or 'denied'}.")
         if proposal.state is ProposalState.EXPIRED or now >= proposal.expires_at:
             raise UserError(f"{name}'s approval has expired. Nothing was bought; search again.")
+        if proposal.state is ProposalState.SUPERSEDED and proposal.note:
+            raise UserError(
+                f"This card of {name} is out of date: {proposal.note}. Nothing is bought from it."
+            )
         replaced = newest is None or newest.id != proposal_id
         if (
             proposal.state is ProposalState.SUPERSEDED

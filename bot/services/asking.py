@@ -114,7 +114,7 @@ class Asking:
                     " can be cancelled.",
                     hint=f"status {name}",
                 )
-            self.closing.withdraw_proposal(tx, reservation, now=now, note=f"cancelled by @{by}")
+            self.closing.withdraw_proposal(tx, reservation, now=now, note=f"withdrawn by @{by}")
             tx.loans.release(reservation_id)
             tx.dues.withdraw(name)
             saved = tx.reservations.save(
@@ -152,7 +152,7 @@ class Asking:
                     hint=line,
                 )
             self.closing.withdraw_proposal(
-                tx, reservation, now=now, note="replaced: the request was changed"
+                tx, reservation, now=now, note="the request was changed"
             )
             saved = tx.reservations.save(
                 reservation.model_copy(

@@ -24,6 +24,7 @@ class Closing:
     ) -> Proposal | None:
         """Supersede the open proposal, free unbought money, drop its due rows, redraw its card.
 
+        `note` says why in words that approvers read: "withdrawn by @U…", "the request was changed".
         Returns the reservation's newest proposal; None when there was none.
         """
         proposal = tx.proposals.current(reservation.id)

@@ -258,7 +258,9 @@ class Extending:
                 return f"left as it is: {child.state}"
             proposal = tx.proposals.current(child.id)
             if proposal is not None:
-                self.closing.withdraw_proposal(tx, child, now=now, note="not bought")
+                self.closing.withdraw_proposal(
+                    tx, child, now=now, note="the extension is no longer sought"
+                )
             saved = tx.reservations.save(
                 child.model_copy(
                     update={

@@ -206,7 +206,9 @@ class Proposing:
     def _store(
         self, tx: Transaction, reservation: Reservation, draft: Proposal, now: datetime
     ) -> Proposal:
-        self.closing.withdraw_proposal(tx, reservation, now=now, note="replaced by another option")
+        self.closing.withdraw_proposal(
+            tx, reservation, now=now, note="a newer question replaced it"
+        )
         proposal = tx.proposals.add(draft)
         saved = tx.reservations.save(
             reservation.model_copy(

@@ -258,7 +258,9 @@ class Releasing:
         self, tx: Transaction, waiting: Reservation, taken: int, now: datetime
     ) -> None:
         """Withdraw the request that waited: it has what it asked for."""
-        self.closing.withdraw_proposal(tx, waiting, now=now, note=f"took {gpu_id(taken)} instead")
+        self.closing.withdraw_proposal(
+            tx, waiting, now=now, note=f"{gpu_id(taken)} is used instead"
+        )
         tx.dues.withdraw(gpu_id(waiting.id), kinds=("quote",))
         if waiting.state not in WAITING:
             return

@@ -37,6 +37,8 @@ from bot.services.refusals import Refusal, advice, sort_of
 from bot.services.searching import quote_due, refusal_name
 from bot.services.standing import Standing
 from bot.services.telling import Telling
+from bot.services.tendering import PREPAID
+from bot.services.views import not_bought_name
 from bot.services.walking import walks
 
 FIRST_LOOK = timedelta(seconds=15)
@@ -221,6 +223,7 @@ class Settling:
                 tx.purchases.move(purchase, PurchaseState.WITHDRAWN, at=now, outcome=why)
                 write(tx, purchase, "purchase.withdrawn", now, why=why)
         mine = [row for row in tx.purchases.of(reservation_id) if row.proposal_id == proposal.id]
+        tx.facts.put(not_bought_name(proposal.id), why, at=now)
         self.closing.release(tx, proposal, now=now)
         if any(row.state in DOUBTFUL for row in mine):
             return
@@ -305,10 +308,13 @@ class Settling:
     ) -> None:
         paid = sum(row.fee for row in _bought(tx, reservation.id))
         states = ", ".join(f"{receipt.id} is {receipt.state}" for receipt in receipts)
+        prepaid = proposal.option.kind in PREPAID
+        how = "" if prepaid else ", paid by the hour"
+        sure = "scheduled or active" if prepaid else "active or running"
         words: Sentence = (
             (
-                f"Bought for ${paid:,.2f}. AWS says: {states}. It counts as yours once AWS shows"
-                " it scheduled or active; I will say so."
+                f"Bought for ${paid:,.2f}{how}. AWS says: {states}. It counts as yours once AWS"
+                f" shows it {sure}; I will say so."
             ),
         )
         self._tell_both(tx, reservation, proposal, f"bought-{proposal.id}", words=words, now=now)

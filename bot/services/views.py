@@ -21,7 +21,8 @@ class CardView(Model):
     """Everything a card of one reservation may show, read in one consistent view.
 
     `budget_left` is the team's for this month after all money held and committed; None when the
-    team has no budget. `progress` says what is being done now, for people.
+    team has no budget. `progress` says what is being done now, for people. Above `approvable_up_to`
+    nobody may agree. `not_bought` is why no more was bought after the shown proposal's approval.
     """
 
     reservation: Reservation
@@ -35,6 +36,13 @@ class CardView(Model):
     switch: Switch
     progress: str
     seen_at: Instant
+    approvable_up_to: Usd | None = None
+    not_bought: str = ""
+
+
+def not_bought_name(proposal_id: int) -> str:
+    """Return the name of the fact why an approved proposal brought nothing, or only a part."""
+    return f"not-bought:{proposal_id}"
 
 
 def month_of(moment: Instant) -> tuple[Instant, Instant]:
@@ -93,6 +101,7 @@ class Views:
                 update={
                     "proposal": proposal,
                     "approvals": tuple(tx.proposals.given(proposal_id)),
+                    "not_bought": tx.facts.get(not_bought_name(proposal_id)) or "",
                 }
             )
 
@@ -142,4 +151,6 @@ class Views:
             switch=switch_of(tx, self.configuration),
             progress=tx.facts.get(f"progress:{gpu_id(reservation.id)}") or "",
             seen_at=now,
+            approvable_up_to=self.configuration.approval.tiers[-1].up_to_usd,
+            not_bought=(tx.facts.get(not_bought_name(proposal.id)) or "") if proposal else "",
         )

@@ -20,6 +20,7 @@ from bot.services.entitling import escalated_name, needed
 from bot.services.pleading import Pleading, may_act_alone
 from bot.services.telling import Telling
 from bot.services.verifying import Verifying
+from bot.services.views import not_bought_name
 
 EXPIRING = frozenset({ReservationState.PENDING_APPROVAL, ReservationState.APPROVED})
 """States that end when a proposal's time runs out; a purchase that began is settled by itself."""
@@ -57,13 +58,17 @@ class Waiting:
                 return "not yet"
             if proposal.state is ProposalState.OPEN:
                 proposal = tx.proposals.move(proposal, ProposalState.EXPIRED)
+            why = (
+                "Nobody answered in time; nothing was bought."
+                if proposal.state is ProposalState.EXPIRED
+                else "It could not be bought before the approval ran out."
+            )
+            tx.facts.put(not_bought_name(proposal_id), why, at=now)
             saved = tx.reservations.save(
                 reservation.model_copy(
                     update={
                         "state": ReservationState.EXPIRED,
-                        "note": "Nobody answered in time; nothing was bought."
-                        if proposal.state is ProposalState.EXPIRED
-                        else "It could not be bought before the approval ran out.",
+                        "note": why,
                         "updated_at": now,
                     }
                 )

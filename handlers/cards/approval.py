@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from bot.domain.decision import Option
-from bot.domain.lifecycle import ProposalState
+from bot.domain.lifecycle import ProposalState, ReservationState
+from bot.domain.market import Kind
 from bot.domain.records import Proposal, gpu_id
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
-from handlers.cards.bought import as_bought
+from handlers.cards.bought import as_bought, confirmed, open_money, paid, so_far
 from handlers.cards.decision import MOST_REASON, budget_after, option_lines
 from handlers.cards.limits import single
 from handlers.rendering import (
@@ -19,6 +20,7 @@ from handlers.rendering import (
     cut,
     moment,
     one_line,
+    peopled,
     section,
     shown,
     strong,
@@ -26,6 +28,16 @@ from handlers.rendering import (
     utc_words,
 )
 from handlers.reply import Block, Message
+
+FALLEN_BACK = frozenset(
+    {
+        ReservationState.QUOTED,
+        ReservationState.BLOCKED,
+        ReservationState.EXPIRED,
+        ReservationState.CANCELLED,
+    }
+)
+"""States behind an approval in which nothing more is bought from it."""
 
 
 def approval_card(view: CardView, names: Names = unnamed) -> Message:
@@ -47,7 +59,7 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
         blocks.append(context(*verdicts))
     if proposal.state is ProposalState.OPEN:
         blocks += actions(list(_buttons(proposal)))
-    return single(_fallback(view, proposal), blocks)
+    return single(_fallback(view, proposal, names), blocks)
 
 
 def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]:
@@ -59,22 +71,66 @@ def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]
             yield f"Approve up to {ceiling} until {moment(proposal.expires_at)}"
             if proposal.needed > 1:
                 yield f"{proposal.needed} different people must agree"
-        case ProposalState.APPROVED:
-            yield f"*Approved* up to {ceiling}"
-        case ProposalState.DENIED:
-            yield f"*Denied.* Nothing was bought for {ceiling}"
         case ProposalState.EXPIRED:
             yield f"*Expired* {moment(proposal.expires_at)}. Nothing was bought"
-        case ProposalState.SUPERSEDED:
-            yield "*Replaced* by a newer proposal. Nothing is bought from this one"
+        case _:
+            yield peopled(strong(_outcome(view, proposal)), names)
+            if why := _why_not(view, proposal):
+                yield shown(why)
     team = f", team {shown(proposal.team)}" if proposal.team else ""
     yield f"Asked by {shown(names(proposal.asked_by))}{team}"
     if request.reason:
         yield f"For: {shown(cut(one_line(request.reason), MOST_REASON))}"
     else:
         yield "No reason was given"
-    if proposal.note and proposal.state in (ProposalState.EXPIRED, ProposalState.SUPERSEDED):
-        yield shown(proposal.note)
+
+
+def _outcome(view: CardView, proposal: Proposal) -> str:
+    """Return what became of a question that is not open any more."""
+    match proposal.state:
+        case ProposalState.DENIED:
+            return f"Denied: nothing was bought for {wording.dollars(proposal.ceiling)}"
+        case ProposalState.SUPERSEDED:
+            why = proposal.note or "a newer question replaced it"
+            return f"No longer asked: {why}. Nothing is bought from this one"
+        case ProposalState.EXPIRED:
+            return "Expired, nothing was bought"
+        case _:
+            approved = f"Approved up to {wording.dollars(proposal.ceiling)}"
+            return f"{approved}{_followed(view, proposal)}"
+
+
+def _followed(view: CardView, proposal: Proposal) -> str:
+    """Return what an approval has led to, as far as it is certain."""
+    rows = confirmed(view, proposal)
+    if rows:
+        part = "bought so far" if so_far(view, proposal) else "bought"
+        if part == "bought" and _in_part(view, proposal):
+            part = "but only a part was bought,"
+        return f", {part} for {wording.dollars(paid(rows))}"
+    if open_money(view, proposal):
+        return ""
+    if view.reservation.state is ReservationState.SHADOWED:
+        return ", rehearsed only: nothing was bought"
+    if view.not_bought or view.reservation.state in FALLEN_BACK:
+        lent = proposal.option.kind is Kind.OWNED
+        return f", but nothing was {'lent' if lent else 'bought'}"
+    return ""
+
+
+def _in_part(view: CardView, proposal: Proposal) -> bool:
+    done = {row.leg.number for row in confirmed(view, proposal)}
+    return any(leg.number not in done for leg in proposal.legs)
+
+
+def _why_not(view: CardView, proposal: Proposal) -> str:
+    """Return why an approval brought nothing, or only a part; empty when it did or may yet."""
+    if proposal.state is not ProposalState.APPROVED or open_money(view, proposal):
+        return ""
+    if confirmed(view, proposal) and not _in_part(view, proposal):
+        return ""
+    fallen = view.reservation.state in FALLEN_BACK
+    return view.not_bought or (view.reservation.note if fallen else "")
 
 
 def _money(view: CardView, proposal: Proposal) -> Iterator[str]:
@@ -128,10 +184,11 @@ def _buttons(proposal: Proposal) -> Iterator[Block]:
     yield button("Ask …", ids.ASK, value)
 
 
-def _fallback(view: CardView, proposal: Proposal) -> str:
+def _fallback(view: CardView, proposal: Proposal, names: Names) -> str:
     amount = wording.dollars(proposal.ceiling)
     name = gpu_id(view.reservation.id)
     if proposal.state is ProposalState.OPEN:
         until = utc_words(proposal.expires_at)
         return shown(f"Approve up to {amount} for {name} until {until}?")
-    return shown(f"{name}: the proposal of {amount} is {proposal.state}.")
+    outcome = wording.first_lower(_outcome(view, proposal))
+    return peopled(shown(f"{name}, asked for {amount}: {outcome}."), names)

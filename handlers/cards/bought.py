@@ -67,11 +67,17 @@ def as_bought(option: Option, view: CardView, proposal: Proposal | None = None) 
 
 def so_far(view: CardView, proposal: Proposal | None = None) -> bool:
     """Return whether a part is bought while money may still flow for another one."""
-    states = {
-        row.state for row in view.purchases if proposal is None or row.proposal_id == proposal.id
-    }
     return bool(confirmed(view, proposal)) and (
-        view.reservation.state is ReservationState.PURCHASING or bool(states & UNSETTLED)
+        view.reservation.state is ReservationState.PURCHASING or open_money(view, proposal)
+    )
+
+
+def open_money(view: CardView, proposal: Proposal | None = None) -> bool:
+    """Return whether a purchase is under way, or nobody knows yet whether AWS sold it."""
+    return any(
+        row.state in UNSETTLED
+        for row in view.purchases
+        if proposal is None or row.proposal_id == proposal.id
     )
 
 

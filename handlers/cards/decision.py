@@ -99,7 +99,7 @@ def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) 
         if warnings:
             blocks.append(context(*warnings))
     if reservation.state == State.QUOTED and view.decision is not None:
-        blocks += _rest(view.decision, option)
+        blocks += _rest(view.decision, option, can="Press Change to ask for something else.")
     blocks += [context(*lines) for lines in [list(_small_print(view))] if lines]
     if live:
         blocks += actions(list(_buttons(view, option)))
@@ -207,11 +207,15 @@ def _warnings(option: Option) -> tuple[str, ...]:
     return tuple(f"⚠ {shown(note.text)}" for note in first[:MOST_WARNINGS])
 
 
-def _rest(decision: Decision, option: Option | None) -> list[Block]:
-    """Return the other options, what was not read, and what else could be sent."""
+def _rest(decision: Decision, option: Option | None, *, can: str = "") -> list[Block]:
+    """Return the other options, what was not read, and what else could be sent.
+
+    `can` is what to do when nothing fits.
+    """
     blocks: list[Block] = []
     if option is None:
-        blocks.append(section("*Nothing fits.* Nothing was bought or held."))
+        more = f" {can}" if can else ""
+        blocks.append(section(f"*Nothing fits.* Nothing was bought or held.{more}"))
     lines = [] if option is None else _others(decision, option)
     if lines:
         blocks.append(section("*Other ways*\n" + "\n".join(lines)))
@@ -295,6 +299,18 @@ def _not_read(decision: Decision) -> str:
 
 
 def _small_print(view: CardView) -> Iterator[str]:
+    option = wording.shown_option(view)
+    if (
+        view.reservation.state == State.QUOTED
+        and option is not None
+        and view.approvable_up_to is not None
+        and not wording.approvable(view, option)
+    ):
+        most = wording.dollars(view.approvable_up_to)
+        yield (
+            f"Nobody here may approve more than {most}. Ask for less, for a shorter time, or have"
+            " an administrator raise the limit."
+        )
     if view.switch is Switch.OFF and view.reservation.state in BEFORE_MONEY:
         yield "Buying is stopped: nothing will be bought until an administrator resumes it."
     if view.switch is Switch.SHADOW and view.reservation.state in BEFORE_MONEY:
@@ -323,7 +339,8 @@ def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
         mine = ids.ButtonValue(
             reservation=reservation.id, rank=option.rank, seen=seen(view.decision)
         )
-        yield button("Ask for approval", ids.REQUEST, mine.text(), style="primary")
+        if wording.approvable(view, option):
+            yield button("Ask for approval", ids.REQUEST, mine.text(), style="primary")
         if len(view.decision.options) > 1:
             ranks = [other.rank for other in view.decision.options]
             following = ranks[(ranks.index(option.rank) + 1) % len(ranks)]

@@ -54,6 +54,8 @@ STATES = {
     State.SHADOWED: "rehearsed only, nothing was bought",
 }
 
+NOTHING_FITS = "nothing fits now, nothing was bought"
+
 ENDING = "ending, instances are being terminated"
 """After the last usable minute: AWS takes the machines, and nothing new should start there."""
 
@@ -64,6 +66,11 @@ SURE_STATES = frozenset({"scheduled", "active"})
 def first_upper(text: str) -> str:
     """Return the text with its first letter large and the others as they are."""
     return text[:1].upper() + text[1:]
+
+
+def first_lower(text: str) -> str:
+    """Return the text with its first letter small and the others as they are."""
+    return text[:1].lower() + text[1:]
 
 
 def dollars(amount: Decimal) -> str:
@@ -132,12 +139,23 @@ def _agreed_option(view: CardView) -> Option | None:
 def state_words(view: CardView) -> str:
     """Return the state for people; what AWS is taking already is no longer just active."""
     state = view.reservation.state
+    if state == State.QUOTED and view.decision is not None:
+        option = shown_option(view)
+        if option is None:
+            return NOTHING_FITS
+        if not approvable(view, option):
+            return "above what anybody here may approve"
     held = [receipt for receipt in view.receipts if not receipt.gone]
     if state == State.PAYMENT_PENDING and not prepaid(view):
         return "starting at AWS"
     if state == State.ACTIVE and any(ending_now(receipt, view.seen_at) for receipt in held):
         return ENDING
     return STATES[state]
+
+
+def approvable(view: CardView, option: Option) -> bool:
+    """Return whether anybody may approve so much."""
+    return view.approvable_up_to is None or option.total_usd <= view.approvable_up_to
 
 
 def prepaid(view: CardView) -> bool:
