@@ -4,6 +4,7 @@ The other side is hand-written SQL for the same rows, on the same kind of connec
 the same models: what is left is the price of the port.
 """
 
+import json
 import sqlite3
 import sys
 import tempfile
@@ -144,7 +145,9 @@ def _screens(
         (
             "list mine",
             listing(requester="U7", limit=25),
-            select(f"requester = ? and {alive}", "U7", *_LIVE_STATES, limit=25),
+            select(
+                f"(requester = ? or owner = ?) and {alive}", "U7", "U7", *_LIVE_STATES, limit=25
+            ),
         ),
         (
             "list team",
@@ -161,13 +164,14 @@ def _screens(
 
 
 def _entry(row: tuple[str, str, str, int, str | None, str]) -> Model:
-    at, actor, action, reservation_id, purchase_id, _ = row
+    at, actor, action, reservation_id, purchase_id, facts = row
     return AuditEntry(
         at=datetime.fromisoformat(at),
         actor=actor,
         action=action,
         reservation_id=reservation_id,
         purchase_id=purchase_id,
+        facts=json.loads(facts),
     )
 
 
