@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH := .venv-bench
 RUN := .venv-run
 
-.PHONY: sandbox demo test format-check lint types contracts unit format bench mutants chaos requirements clean
+.PHONY: sandbox demo test format-check lint types contracts unit grammar-mutants format bench mutants chaos requirements clean
 
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,7 +20,7 @@ sandbox: $(READY)  ## start the simulated world and the bot; prints the page's a
 demo: $(READY)  ## play one journey in the sandbox and print it as a conversation
 	$(BIN)/python -m sandbox.demo
 
-test: format-check lint types contracts unit  ## all that CI runs
+test: format-check lint types contracts unit grammar-mutants  ## all that CI runs
 
 format-check: $(READY)
 	$(BIN)/ruff format --check .
@@ -33,10 +33,14 @@ contracts: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -q -n auto
 
+grammar-mutants: $(READY)  # a misread date costs five figures, so these run with every test
+	$(BIN)/python -m tests.mutants.run language
+
 mutants: $(READY)  ## break the rules one at a time; every break must turn the suite red
 	$(BIN)/python -m tests.mutants.run
 
 chaos: $(READY)  ## kill and mislead real bots at random; prints what broke
+	$(BIN)/python -m tests.services.money.soak --runs 10000
 	$(BIN)/python -m tests.system.chaos
 
 bench: $(BENCH)/.ready $(RUN)/.ready  ## print the ratios, each measured in this run

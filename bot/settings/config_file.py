@@ -25,6 +25,7 @@ from bot.policy.configuration import (
     BreakGlass,
     Channels,
     Configuration,
+    Delegate,
     Digest,
     Limits,
     Team,
@@ -34,8 +35,8 @@ from bot.policy.configuration import (
 EXAMPLE = (Path(__file__).parent / "example.yaml").read_text(encoding="utf-8")
 
 MODELS: tuple[type[BaseModel], ...] = (
-    Account, ApprovalRules, BreakGlass, Channels, Configuration, Digest, Limits, Premiums, Rules,
-    Team, Tier,
+    Account, ApprovalRules, BreakGlass, Channels, Configuration, Delegate, Digest, Limits,
+    Premiums, Rules, Team, Tier,
 )  # fmt: skip
 DURATIONS = frozenset(
     name

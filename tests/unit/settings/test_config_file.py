@@ -107,3 +107,13 @@ def test_several_faults_are_all_listed_with_their_lines(tmp_path) -> None:
     assert all(problem.startswith(f"{path}:") for problem in problems)
     with pytest.raises(SettingsError, match="and 1 more"):
         read_configuration(path)
+
+
+def test_delegates_are_read_and_a_misspelt_key_of_theirs_gets_a_hint() -> None:
+    with_delegate = EXAMPLE.replace(
+        "  break_glass:", "  delegates:\n    - {of: U0BRUNO, to: U0DIEGO}\n  break_glass:"
+    )
+    [delegate] = sound(with_delegate).approval.delegates
+    assert (delegate.of, delegate.to) == ("U0BRUNO", "U0DIEGO")
+    _, faults = parse_configuration(with_delegate.replace("to: U0DIEGO", "too: U0DIEGO"))
+    assert any("did you mean to" in said for _, said in faults)
