@@ -34,6 +34,7 @@ _S = ReservationState
 _HELD = frozenset({_S.ACTIVE, _S.SCHEDULED, _S.PAYMENT_PENDING})
 
 NEVER_FOLDED = "Needs a person"
+MONEY = "Money"
 
 SECTIONS: tuple[tuple[str, Callable[[Books], Iterable[Line]]], ...] = (
     (NEVER_FOLDED, digest_lines.troubles),
@@ -73,10 +74,13 @@ class Digesting:
                 self._plan(tx, today, now)
                 return "skipped: that day is over"
             self._plan(tx, today + timedelta(days=1), now)
+            before: dict[str, list[str]] = json.loads(tx.facts.get(SHOWN) or "{}")
             sections, shown = self._sections(tx, now)
-            if not sections and self.configuration.digest.when_empty == "skip":
-                return "skipped: nothing to say"
             tx.facts.put(SHOWN, json.dumps(shown), at=now)
+            # Sums that are yesterday's, with nothing beside them, are no reason for a message.
+            same_money = set(shown) <= {MONEY} and shown.get(MONEY) == before.get(MONEY)
+            if same_money and self.configuration.digest.when_empty == "skip":
+                return "skipped: nothing to say"
             tx.outbox.put(
                 f"{KIND}:{day.isoformat()}",
                 Announcement(
@@ -142,7 +146,8 @@ class Digesting:
                 sections.append(Section(title=title, sentences=tuple(_folded(lines, known))))
         money = tuple(self._money(tx, now))
         if money:
-            sections.append(Section(title="Money", sentences=money))
+            shown[MONEY] = ["".join(map(str, sentence)) for sentence in money]
+            sections.append(Section(title=MONEY, sentences=money))
         return tuple(sections), shown
 
     def _money(self, tx: Transaction, now: datetime) -> Iterable[Sentence]:

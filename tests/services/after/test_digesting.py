@@ -79,3 +79,22 @@ def test_it_says_what_starts_within_a_week(world) -> None:
     busy(world)
     world.run_until(NINE + timedelta(minutes=1))
     assert world.saying("gpu-1 2 x p5.48xlarge in us-east-1b starts 2027-03-13T12:00Z")
+
+
+def test_sums_that_are_yesterdays_are_no_reason_for_a_digest(world) -> None:
+    world.bought(NINE + timedelta(days=10), NINE + timedelta(days=12))
+    world.run_until(NINE + timedelta(days=2, minutes=1))
+    assert digests(world) == ["digest:2027-03-11"]
+    world.bought(NINE + timedelta(days=20), NINE + timedelta(days=22))
+    world.run_until(NINE + timedelta(days=2, hours=25))
+    assert digests(world) == ["digest:2027-03-11", "digest:2027-03-14"]
+
+
+def test_where_the_file_wants_a_digest_every_day_old_sums_are_told_too(world) -> None:
+    world.configuration = world.configuration.model_copy(
+        update={"digest": world.configuration.digest.model_copy(update={"when_empty": "post"})}
+    )
+    world.start()
+    world.bought(NINE + timedelta(days=10), NINE + timedelta(days=12))
+    world.run_until(NINE + timedelta(days=1, minutes=1))
+    assert digests(world) == ["digest:2027-03-11", "digest:2027-03-12"]
