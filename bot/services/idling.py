@@ -1,7 +1,7 @@
 """Paid machines that nobody uses, and machines that are ill: told while it can be mended.
 
 Each episode of low use is told once to the owner, in dollars an hour, and once to the channel
-when an hour later nothing has changed. Nobody is woken for it.
+when an hour later nothing has changed, without a ping: the owner knows. Nobody is woken for it.
 """
 
 from dataclasses import dataclass
@@ -133,6 +133,7 @@ class Idling:
             _idle_words(tx, reservation, receipt, use),
             now=now,
             presses=idle_presses(reservation),
+            ping=False,
         )
 
     def _health(

@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.domain.market import Segment
+from bot.domain.saying import Mention
 
 START = datetime(2027, 3, 12, 11, 30, tzinfo=UTC)
 END = datetime(2027, 3, 14, 11, 30, tzinfo=UTC)
@@ -48,6 +49,14 @@ def test_an_hour_later_the_channel_hears_of_it_and_then_nobody_any_more(world) -
     world.run_until(END)
     assert len(to_owner(world)) == 1
     assert len(to_channel(world)) == 1
+
+
+def test_the_owner_is_not_pinged_a_second_time_in_the_channel(world) -> None:
+    reservation = world.bought(START, END)
+    show(world, reservation, free=2)
+    world.run_until(START + timedelta(minutes=91))
+    [note] = [world.messenger.said[key] for key in to_channel(world)]
+    assert not [part for part in note.sections[0].sentences[0] if isinstance(part, Mention)]
 
 
 def test_its_buttons_are_launch_release_and_keep(world) -> None:
