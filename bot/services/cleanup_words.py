@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from bot.domain.cleanup import CleanItem, CleanUp, ItemStage, Maker
+from bot.domain.market import NotRead
 from bot.domain.records import gpu_id
 from bot.domain.saying import Code, Mention, Moment, Press, Section, Sentence, Strong
 from bot.domain.using import Leftover, LeftoverKind
@@ -19,6 +20,13 @@ _MAKERS = {
     Maker.BOT: "I made it",
     Maker.KIT: "started with my launch kit",
     Maker.UNKNOWN: "not tagged as mine, so I only report it",
+}
+
+_WHY = {
+    "throttled": "AWS asked me to slow down",
+    "quota": "the account's quota is used up",
+    "refused": "I am not permitted to; an administrator can add it to my role",
+    "unreachable": "AWS did not answer",
 }
 
 
@@ -61,13 +69,29 @@ def _sentences(record: CleanUp) -> Iterator[Sentence]:
         yield _line(item)
     if len(shown) > MOST_LISTED:
         yield (f"{len(shown) - MOST_LISTED} more are not listed.",)
+    yield from _unseen(record)
+
+
+def _unseen(record: CleanUp) -> Iterator[Sentence]:
+    """Yield what could not be looked at, with why, and what the reader can do about it."""
+    if not record.not_read:
+        return
     for missing in record.not_read:
-        yield (
-            (
-                f"Not read: {missing.market} in {missing.account} {missing.region} ({missing.why})."
-                " That proves nothing."
-            ),
-        )
+        where = f"{missing.region}, account {missing.account}"
+        yield (f"I could not look at the {missing.market} in {where}: {_why(missing)}.",)
+    yield (
+        (
+            "So something may still be there, and may cost money. Press Look again, or look in the"
+            " AWS console; what you delete there I see at the next look."
+        ),
+    )
+
+
+def _why(missing: NotRead) -> str:
+    """Return why a book could not be read; AWS's own word where it gave one."""
+    known = _WHY.get(missing.why, "AWS gave no usable answer")
+    code = (missing.detail or "").partition(":")[0].strip()
+    return f"{known} ({code})" if code.isalnum() else known
 
 
 def _line(item: CleanItem) -> Sentence:

@@ -5,12 +5,14 @@ from datetime import timedelta
 import pytest
 
 from bot.aws import AwsLeftovers
-from bot.domain.cleanup import ItemStage, Maker
+from bot.domain.cleanup import CleanUp, ItemStage, Maker
 from bot.domain.errors import NotAllowedError, RefusedError, UserError
 from bot.domain.market import Kind, NotRead
 from bot.domain.request import Target
 from bot.domain.using import Found, LeftoverKind
 from bot.services.cleanup_records import record_of_cleanup
+from bot.services.cleanup_words import sections
+from tests.fakes.clock import NOW
 from tests.services.use.test_use_endpoints import model
 
 BLOCK = Kind.CAPACITY_BLOCK
@@ -261,7 +263,10 @@ def test_a_book_that_can_not_be_read_proves_nothing_and_is_read_again(world, stu
     number = world.begun(BLOCK)
     stubborn.blind = True
     world.uses.cleaning.look(number, by="U0ANA")
-    assert "That proves nothing" in note(world, number)
+    said = note(world, number)
+    assert "could not look at the volumes in us-east-1, account research" in said
+    assert "AWS asked me to slow down." in said
+    assert "Press Look again, or look in the AWS console" in said
     assert not record(world, number).proved
     stubborn.blind = False
     world.run(timedelta(minutes=30))
@@ -296,3 +301,24 @@ def test_a_restart_in_the_middle_goes_on(world) -> None:
     world.start()
     world.run(timedelta(minutes=5))
     assert record(world, number).proved
+
+
+@pytest.mark.parametrize(
+    ("why", "detail", "said"),
+    [
+        ("unknown", "InternalError: try later", "AWS gave no usable answer (InternalError)."),
+        ("unknown", "what is this", "AWS gave no usable answer."),
+        ("unreachable", None, "AWS did not answer."),
+        ("refused", "UnauthorizedOperation", "not permitted"),
+    ],
+)
+def test_what_could_not_be_looked_at_is_said_with_why(why, detail, said) -> None:
+    missing = NotRead(
+        account="research", region="us-east-1", market="fleets", why=why, detail=detail
+    )
+    unseen = CleanUp(reservation_id=1, items=(), not_read=(missing,), seen_at=NOW)
+    [part] = sections(unseen)
+    words = "".join(str(phrase) for sentence in part.sentences for phrase in sentence)
+    assert "could not look at the fleets in us-east-1, account research" in words
+    assert said in words
+    assert "(unknown)" not in words
