@@ -137,7 +137,11 @@ class Waiting:
             if not owned or passed:
                 first = not passed and not silent
                 what = "asked" if first else f"nudge-{passed}"
-                words = (_asked_words if first else _nudge_words)(proposal, people)
+                words = (
+                    _asked_words(proposal, people)
+                    if first
+                    else _nudge_words(proposal, people, passed)
+                )
                 self.pleading.under_approval(tx, proposal, what, (words,), now=now)
         self.bell.ring()
         return "reminded" if passed else "asked"
@@ -246,10 +250,13 @@ def _names(people: Collection[str]) -> Sentence:
     return tuple(part for who in people for part in (Mention(id=who), " "))
 
 
-def _nudge_words(proposal: Proposal, people: Collection[str]) -> Sentence:
+def _nudge_words(proposal: Proposal, people: Collection[str], number: int) -> Sentence:
+    count = f"reminder {number}: " if number > 1 else ""
     return (
         *_names(people),
-        f"{gpu_id(proposal.reservation_id)} for ${dollars(proposal.ceiling)} waits until ",
+        f"{count}{gpu_id(proposal.reservation_id)} for ${dollars(proposal.ceiling)} waits since ",
+        Moment(at=proposal.asked_at),
+        " for an answer; the time for it ends ",
         Moment(at=proposal.expires_at),
-        " for an answer.",
+        ".",
     )

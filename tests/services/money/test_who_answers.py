@@ -132,6 +132,20 @@ def test_approvers_are_asked_at_once_and_quiet_ones_are_never_pinged():
     assert world.approving.approve(proposal.id, by=EVA).state is ProposalState.APPROVED
 
 
+def test_four_hours_of_silence_bring_four_reminders_each_twice_as_late_as_the_last():
+    world = ruled()
+    proposal = world.proposed()
+    heard: dict[str, timedelta] = {}
+    while world.clock.now() < proposal.expires_at - timedelta(minutes=5):
+        world.run(timedelta(minutes=5))
+        for key in world.said():
+            if "-nudge-" in key:
+                heard.setdefault(key, world.clock.now() - proposal.asked_at)
+    assert list(heard.values()) == [timedelta(minutes=m) for m in (15, 30, 60, 120)]
+    words = [world.said()[key] for key in heard]
+    assert len(set(words)) == len(words)
+
+
 def test_silence_is_escalated_at_the_last_reminder_and_then_those_may_agree():
     world = ruled(escalate_to=(BOSS,), remind_after=HOUR)
     proposal = world.proposed()
