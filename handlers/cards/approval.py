@@ -49,15 +49,17 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
     blocks: list[Block] = [
         section("\n".join(_question(view, proposal, names))),
         section("\n".join(option_lines(option, view, proposal))),
-        section("\n".join(_money(view, proposal))),
     ]
+    asked = proposal.state is ProposalState.OPEN
+    if asked:
+        blocks.append(section("\n".join(_money(view, proposal))))
     warnings = [f"⚠ {shown(note.text)}" for note in proposal.option.warnings[:6]]
-    if warnings:
+    if asked and warnings:
         blocks.append(context(*warnings))
     verdicts = tuple(_verdicts(view, names))
     if verdicts:
         blocks.append(context(*verdicts))
-    if proposal.state is ProposalState.OPEN:
+    if asked:
         blocks += actions(list(_buttons(proposal)))
     return single(_fallback(view, proposal, names), blocks)
 
@@ -145,7 +147,7 @@ def _money(view: CardView, proposal: Proposal) -> Iterator[str]:
     after = budget_after(view, proposal.ceiling)
     if after is None:
         yield "The team has no monthly budget set"
-    elif proposal.state is ProposalState.OPEN:
+    else:
         short = " — *over the budget*" if after < 0 else ""
         yield f"Budget left after it: {_signed(view, proposal)}{short}"
 
@@ -191,4 +193,5 @@ def _fallback(view: CardView, proposal: Proposal, names: Names) -> str:
         until = utc_words(proposal.expires_at)
         return shown(f"Approve up to {amount} for {name} until {until}?")
     outcome = wording.first_lower(_outcome(view, proposal))
-    return peopled(shown(f"{name}, asked for {amount}: {outcome}."), names)
+    head = name if amount in outcome else f"{name}, asked for {amount}"
+    return peopled(shown(f"{head}: {outcome}."), names)

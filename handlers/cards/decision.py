@@ -47,6 +47,11 @@ SAID_ALREADY = frozenset(
 )
 """Warnings whose figures stand in the card's own lines."""
 
+BEFORE_BUYING = frozenset(
+    {"joined", "quota_unknown", "payment_pending_first", "refused_before", "score_low"}
+)
+"""Warnings of what the purchase might bring; once it is made, its outcome says more."""
+
 LACKS = {
     "joined": "several purchases",
     "fewer_machines_than_asked": "fewer machines",
@@ -95,7 +100,7 @@ def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) 
     option = wording.shown_option(view)
     if option is not None:
         blocks.append(section("\n".join(option_lines(option, view))))
-        warnings = _warnings(option)
+        warnings = _warnings(option, bought=bool(confirmed(view)) and not so_far(view))
         if warnings:
             blocks.append(context(*warnings))
     if reservation.state == State.QUOTED and view.decision is not None:
@@ -201,8 +206,9 @@ def _more(view: CardView, names: Names) -> str:
     return more
 
 
-def _warnings(option: Option) -> tuple[str, ...]:
-    told = [note for note in option.warnings if note.code not in SAID_ALREADY]
+def _warnings(option: Option, *, bought: bool = False) -> tuple[str, ...]:
+    known = SAID_ALREADY | BEFORE_BUYING if bought else SAID_ALREADY
+    told = [note for note in option.warnings if note.code not in known]
     first = sorted(told, key=lambda note: note.code != "joined")
     return tuple(f"⚠ {shown(note.text)}" for note in first[:MOST_WARNINGS])
 

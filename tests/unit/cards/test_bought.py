@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from bot.domain.decision import Note
 from bot.domain.lifecycle import ProposalState, PurchaseState
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind, Segment
@@ -23,6 +24,7 @@ JOINED = option(
     usd_per_accelerator_hour=Decimal("2.50"),
 )
 SOON = JOINED.segments
+KEPT = (Note(code="local_zone", text="It is in a Local Zone."),)
 
 
 def leg(number: int, count: int, fee: str, **changes) -> Leg:
@@ -174,3 +176,20 @@ def test_the_last_usable_minute_is_that_of_what_is_there():
     view = part(receipts=(receipt(1, 2, segments=(shorter,)),))
     end = shorter.end - timedelta(minutes=30)
     assert f"Last usable minute <!date^{int(end.timestamp())}^" in everything(view)
+
+
+@pytest.mark.parametrize(
+    ("state", "second", "told"),
+    [
+        (State.PURCHASING, PurchaseState.INTENDED, True),
+        (State.SCHEDULED, PurchaseState.CONFIRMED, False),
+    ],
+)
+def test_warnings_of_what_a_purchase_might_bring_end_with_it(state, second, told):
+    warned = JOINED.model_copy(
+        update={"warnings": (Note(code="joined", text="Two purchases."), *KEPT)}
+    )
+    view = part(state, second, reservation=reservation(state=state, option=warned))
+    words = json.dumps(list(decision_card(view).blocks))
+    assert ("Two purchases." in words) is told
+    assert "It is in a Local Zone." in words

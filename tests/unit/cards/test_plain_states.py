@@ -80,7 +80,15 @@ def test_approvers_read_why_a_question_is_no_longer_asked(note, words):
 def test_no_settled_question_is_told_as_a_state_of_the_machine(state):
     text = approval_card(card(proposal=proposal(state=state))).text
     assert f" is {state}" not in text
-    assert text.startswith("gpu-42, asked for $6,877.44: ")
+    assert text.startswith("gpu-42")
+    assert text.count("$6,877.44") == 1
+
+
+@pytest.mark.parametrize("state", ProposalState)
+def test_only_an_open_question_shows_what_else_could_be_done(state):
+    message = approval_card(card(proposal=proposal(state=state)))
+    for words in ("Next best", "Budget left after it", "It cannot be cancelled."):
+        assert (words in said(message)) is (state is ProposalState.OPEN)
 
 
 def test_an_approval_that_brought_nothing_says_so_and_why():
