@@ -6,6 +6,7 @@ from bot.domain.records import gpu_id
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
+from handlers.cards.bought import confirmed
 from handlers.cards.limits import split
 from handlers.rendering import (
     actions,
@@ -69,6 +70,9 @@ def _parts(view: CardView) -> Iterator[str]:
     if option is not None:
         yield f"{moment(wording.began(option))} to {moment(option.usable_end)}"
         yield wording.dollars(option.total_usd)
+        agreed = reservation.option
+        if confirmed(view) and agreed is not None and option.instance_count < agreed.instance_count:
+            yield f"{option.instance_count} of {agreed.instance_count} machines"
     if any(receipt.gone for receipt in view.receipts):
         yield "no longer known to AWS"
     if reservation.request.reason:

@@ -116,6 +116,7 @@ def test_a_partly_bought_join_shows_what_was_paid_and_the_machines_that_are_ther
     assert "2 \N{MULTIPLICATION SIGN} p5.48xlarge, of 3 agreed" in words
     assert "$2.50 per GPU-hour" in words
     assert "$960.00 for 2 \N{MULTIPLICATION SIGN} p5.48xlarge" in message.text
+    assert "2 of 3 machines" in line(view)
     for said in (words, message.text, line(view)):
         assert "1,440" not in said
 
