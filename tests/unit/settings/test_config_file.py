@@ -5,6 +5,8 @@ import pytest
 
 from bot.domain.errors import SettingsError
 from bot.domain.records import Switch
+from bot.domain.rules import Rules
+from bot.policy.configuration import Limits
 from bot.settings.config_file import EXAMPLE, parse_configuration, problems_in, read_configuration
 
 
@@ -117,3 +119,17 @@ def test_delegates_are_read_and_a_misspelt_key_of_theirs_gets_a_hint() -> None:
     assert (delegate.of, delegate.to) == ("U0BRUNO", "U0DIEGO")
     _, faults = parse_configuration(with_delegate.replace("to: U0DIEGO", "too: U0DIEGO"))
     assert any("did you mean to" in said for _, said in faults)
+
+
+def test_the_keys_that_the_example_only_names_show_what_holds_without_them() -> None:
+    text = EXAMPLE.replace("decision: {}", "# decision:", 1)
+    head, limits, named = text.partition("# limits:")
+    whole = head + "\n".join(
+        line.removeprefix("# ") for line in (limits + named).splitlines() if line.startswith("#")
+    )
+    configuration = sound(whole)
+    assert configuration.limits == Limits()
+    assert configuration.decision == Rules()
+    assert configuration.limits.model_fields_set == set(Limits.model_fields)
+    elsewhere = {"kinds", "regions", "default_target"}
+    assert configuration.decision.model_fields_set == set(Rules.model_fields) - elsewhere
