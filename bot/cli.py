@@ -96,10 +96,14 @@ def parse(
     ctx.exit(_STATUS[parsed.status])
 
 
-@gpubot.command()
+@gpubot.command(short_help="Decide for a request, live or recorded; buy nothing.")
 @click.argument("text")
 @click.option("--market", type=click.Path(path_type=Path, dir_okay=False), help="a recorded market")
-@click.option("--save-market", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--save-market",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="keep the market as a file that --market takes",
+)
 @_now
 @_zone
 @_locale
@@ -131,7 +135,10 @@ def run() -> None:
     start()
 
 
-@gpubot.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@gpubot.command(
+    short_help="Start a simulated Slack and AWS with the bot.",
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def sandbox(ctx: click.Context, arguments: Sequence[str]) -> None:
@@ -195,7 +202,7 @@ def explain(ctx: click.Context, /, text: str, *, as_json: bool, **who: Any) -> N
     ctx.exit(_STATUS[answer["status"]])
 
 
-@gpubot.command()
+@gpubot.command(short_help="Make a stored decision again, and compare.")
 @click.argument("reservation")
 @_config
 @_json
@@ -210,7 +217,7 @@ def replay(reservation: str, config: Path | None, *, as_json: bool) -> None:
         click.echo("\n".join(answer["sentences"]))
 
 
-@gpubot.command()
+@gpubot.command(short_help="List, verify or settle every intent to spend.")
 @click.argument("action", type=click.Choice(["list", "verify", "settle"]), default="list")
 @click.argument("purchase", required=False)
 @click.option("--not-bought", is_flag=True, help="declare that AWS never sold PURCHASE")
@@ -258,7 +265,7 @@ def _settle(how: dict[str, Any], *, as_json: bool) -> None:
     click.echo(json.dumps({"settled": how["purchase"], "said": done}) if as_json else done)
 
 
-@gpubot.command()
+@gpubot.command(short_help="Check settings, database, Slack and AWS.")
 @_json
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
