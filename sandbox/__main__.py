@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import errno
 import importlib
 import logging
 import signal
@@ -98,7 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING)
     try:
         asyncio.run(serve(read_settings(sys.argv[1:] if arguments is None else arguments)))
-    except (ScenarioError, OSError) as error:
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        hint = "this port is taken; stop what listens there, or use --port 0" if taken else error
+        sys.stderr.write(f"{hint}\n")
+        return WRONG_SETTINGS
+    except ScenarioError as error:
         sys.stderr.write(f"{error}\n")
         return WRONG_SETTINGS
     return 0
