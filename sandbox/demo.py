@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ class Journey:
         self.expect_one_purchase()
         self.talk.world(
             f"AWS's books: {sale['id']}, {sale['instance_count']} x {sale['instance_type']} in "
-            f"{sale['zone']}, ${sale['fee']}, {sale['state']}"
+            f"{sale['zone']}, ${Decimal(sale['fee']):,.2f}, {sale['state']}"
         )
         return sale
 

@@ -195,5 +195,6 @@ def plain(text: str) -> str:
     text = re.sub(r"<@(\w+)(?:\|[^>]*)?>", lambda m: "@" + NAMES.get(m[1], m[1]), text)
     text = re.sub(r"<[^<>|]*\|([^<>]*)>", r"\1", text)
     text = re.sub(r"<([^<>]*)>", r"\1", text)
+    text = re.sub(r"(\d\d:\d\d UTC) \(\1\)", r"\1", text)  # a fallback is UTC already
     text = re.sub(r"(?<!\w)[*_~`]|[*_~`](?!\w)", "", text)
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
