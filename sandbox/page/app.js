@@ -191,7 +191,7 @@ function drawSold(sold) {
 function drawCalls(calls) {
   $("calls-count").textContent = calls.length === MOST_CALLS ? `last ${MOST_CALLS}` : calls.length || "";
   $("calls").replaceChildren(...calls.reverse().map((c) => node("div", { class: "item" },
-    node("strong", {}, node("span", {}, c.operation), node("span", { class: c.outcome === "ok" ? "quiet" : "bad" }, String(c.outcome))),
+    node("strong", {}, node("span", {}, c.operation), node("span", { class: ["ok", "DryRunOperation"].includes(c.outcome) ? "quiet" : "bad" }, String(c.outcome))),
     node("div", { class: "quiet" }, `${moment(c.at)} · ${c.region}`),
     node("details", {}, node("summary", {}, "parameters"), node("code", {}, JSON.stringify(c.params))))));
 }
