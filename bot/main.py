@@ -68,6 +68,7 @@ from bot.services.tendering import Tendering
 from bot.services.verifying import Verifying
 from bot.services.views import Views
 from bot.services.waiting import Waiting
+from bot.services.watching import Watching
 from bot.settings import Environment, read_configuration, read_environment
 from handlers import (
     VERBS,
@@ -261,6 +262,7 @@ def build(
         ),
         quote_others=quoting.quote,
     )  # fmt: skip
+    watching = Watching(store=store, clock=clock, quoting=quoting, telling=telling, bell=bell)
     used = uses.uses(
         uses.Means(
             store=store, clock=clock, endpoints=aws.endpoints, machines=aws.machines,
@@ -288,6 +290,7 @@ def build(
         counsel=counsel,
         after=after,
         uses=used,
+        watching=watching,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
     messenger = SlackMessenger(posting=posting, reading=reading, views=views, names=people.name)
@@ -315,6 +318,7 @@ def build(
                 "release": after.turn,
                 "tag": after.tag,
                 "digest": digesting.digest,
+                "watch": watching.look,
                 **used.steps,
             },
         ),

@@ -11,7 +11,7 @@ from typing import assert_never, cast
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.records import Delivery, Person, gpu_id
 from bot.domain.request import Parsed, Problem, Request, Status
-from handlers import after, ids, questions, use
+from handlers import after, ids, questions, use, watching
 from handlers.answers import answers_to, is_settled, picked, settle
 from handlers.cards.decision import seen
 from handlers.cards.phrases import say
@@ -274,4 +274,5 @@ KNOWN: dict[str, Callable[[Pressed, Desk], Reply]] = {
     **after.BUTTONS,
     **questions.BUTTONS,
     **use.BUTTONS,
+    **watching.BUTTONS,
 }

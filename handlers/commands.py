@@ -11,7 +11,7 @@ from bot.domain.errors import UserError
 from bot.domain.records import Person, Switch, gpu_id
 from bot.domain.request import Parsed, Request, Status
 from bot.services.asking import Asker
-from handlers import after, use
+from handlers import after, use, watching
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import listing_messages
@@ -248,4 +248,5 @@ KNOWN: dict[str, Callable[[Said, Desk], Reply]] = {
     "help": _help,
     **after.VERBS,
     **use.VERBS,
+    **watching.VERBS,
 }

@@ -18,6 +18,7 @@ from bot.services.asking import Asker, Filed
 from bot.services.counsel import Counsel
 from bot.services.uses import Uses
 from bot.services.views import CardView
+from bot.services.watching import Watching
 from handlers.ids import ButtonValue
 
 
@@ -139,4 +140,5 @@ class Desk:
     after: Afterwards | None = None
     uses: Uses | None = None
     counsel: Counsel | None = None
+    watching: Watching | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

@@ -352,6 +352,9 @@ def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
             following = ranks[(ranks.index(option.rank) + 1) % len(ranks)]
             value = ids.ButtonValue(reservation=reservation.id, rank=following)
             yield button("Another option", ids.ANOTHER, value.text())
+    if reservation.state == State.QUOTED and option is None and view.decision is not None:
+        value = ids.ButtonValue(reservation=reservation.id)
+        yield button("Watch", ids.WATCH, value.text())
     if reservation.state in BEFORE_MONEY | {State.EXPIRED}:
         value = ids.ButtonValue(reservation=reservation.id)
         if reservation.state != State.REQUESTED:

@@ -1,0 +1,142 @@
+"""Watches: the verb, the button on a card, and what is done with what was found.
+
+A button carries the number of a watch or a reservation; the line is read again from the records.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from bot.domain.errors import UserError
+from bot.domain.records import Person, gpu_id
+from bot.domain.request import Parsed, Status
+from bot.services.asking import Asker
+from bot.services.watching import Watching
+from handlers import ids
+from handlers.deliveries import Command
+from handlers.desk import Desk
+from handlers.ids import ButtonValue
+from handlers.rendering import actions, button, code, section, shown
+from handlers.reply import Message, Reply
+
+OLD = "That button is from an older version of me."
+
+
+class Said(Protocol):
+    """A line, as far as it matters here."""
+
+    @property
+    def command(self) -> Command:
+        """Where it was said."""
+
+    @property
+    def person(self) -> Person:
+        """Who said it, as Slack knows them."""
+
+    @property
+    def parsed(self) -> Parsed:
+        """What it means."""
+
+    @property
+    def user(self) -> str:
+        """Who said it."""
+
+
+class Pressed(Protocol):
+    """A press, as far as it matters here."""
+
+    @property
+    def person(self) -> Person:
+        """Who pressed, as Slack knows them."""
+
+    @property
+    def value(self) -> ButtonValue:
+        """What the button carried."""
+
+    @property
+    def user(self) -> str:
+        """Who pressed."""
+
+
+def _watch(said: Said, desk: Desk) -> Reply:
+    request, line = said.parsed.request, said.parsed.line
+    if request is None or line is None:
+        raise UserError("Please say what to watch for.", hint="help watch")
+    by = Asker(
+        user=said.user,
+        workspace=said.command.workspace,
+        channel=said.command.channel,
+        zone=said.person.zone,
+        locale=said.person.locale,
+    )
+    return _began(_watching(desk).watch(request, line, by=by), line)
+
+
+def _press_watch(pressed: Pressed, desk: Desk) -> Reply:
+    """Watch for what a reservation asked for and the market did not have."""
+    if pressed.value.reservation is None:
+        raise UserError(OLD, hint="list")
+    reservation = desk.views.card(pressed.value.reservation).reservation
+    by = Asker(
+        user=pressed.user,
+        workspace=reservation.workspace,
+        channel=reservation.channel,
+        zone=reservation.zone,
+        locale=pressed.person.locale,
+    )
+    line = f"watch {reservation.line.partition(' ')[2]}"
+    return _began(_watching(desk).watch(reservation.request, line, by=by), line)
+
+
+def _press_file(pressed: Pressed, desk: Desk) -> Reply:
+    """File the request of a watch, as if its line had just been sent."""
+    watching = _watching(desk)
+    watch = watching.found(_number(pressed), by=pressed.user)
+    parsed = desk.parse(watch.order, now=desk.clock.now(), zone=watch.zone, locale=watch.locale)
+    if parsed.status is Status.ASK:
+        question = " ".join(question.question for question in parsed.questions)
+        raise UserError(f"Please send the whole line. {question}", hint=f"{watch.order} for 1 day")
+    filed = desk.asking.file(parsed, by=watch.asker)
+    number = filed.same_as if filed.reservation is None else filed.reservation.id
+    if number is None:
+        raise UserError("Nothing was filed. Please send the line yourself.", hint=watch.order)
+    watching.filed(watch.id, number, by=pressed.user)
+    text = f"Filed as {gpu_id(number)}. Nothing is bought before it is approved."
+    return Reply(messages=(Message(text, (section(text),)),))
+
+
+def _press_stop(pressed: Pressed, desk: Desk) -> Reply:
+    text = _watching(desk).stop(_number(pressed), by=pressed.user)
+    return Reply(messages=(Message(text, (section(text),)),))
+
+
+def _began(watch_id: int, line: str) -> Reply:
+    text = (
+        "I watch for it and tell you once by direct message when it is on sale, for at most"
+        " 14 days. Nothing is bought or held."
+    )
+    value = ButtonValue(argument=str(watch_id))
+    rows = actions([button("Stop watching", ids.WATCH_STOP, value.text())])
+    blocks = (section(text), section(code(f"{ids.COMMAND} {line}")), *rows)
+    return Reply(messages=(Message(shown(text), blocks),))
+
+
+def _watching(desk: Desk) -> Watching:
+    if desk.watching is None:
+        raise UserError("That does nothing yet.", hint="list")
+    return desk.watching
+
+
+def _number(pressed: Pressed) -> int:
+    argument = pressed.value.argument
+    if argument is None or not argument.isdecimal():
+        raise UserError(OLD, hint="list")
+    return int(argument)
+
+
+VERBS: dict[str, Callable[[Said, Desk], Reply]] = {"watch": _watch}
+
+BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
+    ids.WATCH: _press_watch,
+    ids.WATCH_FILE: _press_file,
+    ids.WATCH_STOP: _press_stop,
+}
