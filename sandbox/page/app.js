@@ -174,7 +174,7 @@ function drawBot(bot) {
   $("bot-dot").className = `dot ${bot.running ? "up" : "down"}`;
   $("bot-dot").setAttribute("aria-label", bot.running ? "bot is running" : "bot is down");
   $("bot-dot").title = bot.running ? "bot is running" : "bot is down";
-  $("bot-said").textContent = bot.running ? `Running, pid ${bot.pid}, for ${Math.round(bot.uptime)} s. Restarts: ${bot.restarts}.` : `Down (exit status ${bot.exit_status}). Log: ${bot.log}`;
+  $("bot-said").textContent = bot.running ? `Running, pid ${bot.pid}, for ${Math.round(bot.uptime)} s. Restarts:\u00a0${bot.restarts}.` : `Down (exit status ${bot.exit_status}). Log: ${bot.log}`;
   $("bot-kill").disabled = !bot.running;
   $("bot-start").disabled = bot.running;
 }
@@ -183,7 +183,7 @@ function drawSold(sold) {
   $("sold-count").textContent = sold.length || "";
   $("sold").replaceChildren(...(sold.length ? sold.map((s) => node("div", { class: "item" },
     node("strong", {}, node("span", {}, `${s.instance_count} × ${s.instance_type}`), node("span", {}, s.state)),
-    node("div", { class: "quiet" }, `${s.kind}, ${s.zone ?? s.region}, ${s.fee === null || s.fee === undefined ? "hourly" : `$${s.fee}`}`),
+    node("div", { class: "quiet" }, `${s.kind}, ${s.zone ?? s.region}, ${s.fee === null || s.fee === undefined ? "hourly" : `$${Number(s.fee).toLocaleString("en-US", { minimumFractionDigits: 2 })}`}`),
     node("div", { class: "quiet" }, `${s.start ? moment(s.start) : "now"} to ${s.end ? moment(s.end) : "open end"}`),
     node("div", { class: "quiet" }, s.id))) : [node("p", { class: "quiet" }, "Nothing yet.")]));
 }
