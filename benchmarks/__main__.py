@@ -1,4 +1,7 @@
-"""Prints every bench row as a ratio measured in this run against something in this run."""
+"""Prints every bench row as a ratio measured in this run against something in this run.
+
+`python -m benchmarks [--strict] [row …]`: with --strict a mark that is not met fails.
+"""
 
 import importlib
 import sys
@@ -6,7 +9,9 @@ import sys
 ROOMS = ("parse", "decide", "join", "sweep", "ack", "start", "restart", "clicks", "store")
 
 
-def main(rooms: list[str]) -> int:
+def main(words: list[str]) -> int:
+    strict = "--strict" in words
+    rooms = [word for word in words if word != "--strict"]
     print(f"{'row':44} {'ratio':>8}  mark")
     broken = 0
     for room in rooms or ROOMS:
@@ -20,7 +25,7 @@ def main(rooms: list[str]) -> int:
             kept = holds(ratio, mark)
             broken += not kept
             print(f"{name:44} {ratio:8.2f}  {mark}{'' if kept else '   NOT MET'}", flush=True)
-    return 1 if broken else 0
+    return 1 if broken and strict else 0
 
 
 def holds(ratio: float, mark: str) -> bool:

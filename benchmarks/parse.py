@@ -91,6 +91,9 @@ def against_dateparser() -> float:
     return statistics.median(ratios)
 
 
+DOUBLED = "≤ 2.1"
+"""Twice, and a twentieth for what a shared machine adds to the worst of thirteen shapes."""
+
 _SHAPES: dict[str, tuple[str, str]] = {
     "words no rule knows": ("reserve 2 p5.48xlarge for 3 days ", "very "),
     "a long reason": ('2 p5.48xlarge 3d because "', "eval run "),
@@ -124,10 +127,9 @@ def doubling() -> dict[str, float]:
             text = _shape(name, length)
 
             def once(text: str = text) -> None:
-                for _ in range(3):
-                    parse(text, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=catalog)
+                parse(text, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=catalog)
 
-            times.append(min(_seconds(once) for _ in range(5)))
+            times.append(min(_seconds(once) for _ in range(40)))
         grown[name] = times[1] / times[0]
     return grown
 
@@ -136,8 +138,8 @@ def rows() -> list[tuple[str, float, str]]:
     """Return the rows of the bench table: name, ratio, mark."""
     worst = max(doubling().items(), key=lambda entry: entry[1])
     return [
-        ("parse: dateparser's time over ours", against_dateparser(), ">= 5"),
-        (f"parse: time at twice the length (worst: {worst[0]})", worst[1], "<= 2.3"),
+        ("parse: dateparser's time over ours", against_dateparser(), "≥ 5"),
+        (f"parse: time at twice the length (worst: {worst[0]})", worst[1], DOUBLED),
     ]
 
 

@@ -74,8 +74,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "capabilities are printed",
         _DELIVERIES,
-        "trigger: str = Field(repr=False)",
-        "trigger: str",
+        "    text: str\n    trigger: str = Field(repr=False)",
+        "    text: str\n    trigger: str",
     ),
     Mutant(
         "the form is parsed by Bolt's own rule",
@@ -158,8 +158,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a late delivery can be confirmed twice",
         _ACTIONS,
-        "        if not confirmed:\n",
-        "        if False:\n",
+        "    if not confirmed:\n",
+        "    if False:\n",
     ),
     Mutant(
         "filing all the same is repeated after a crash",
@@ -285,8 +285,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a settled proposal keeps its buttons",
         _APPROVAL,
-        "    if proposal.state is ProposalState.OPEN:\n        blocks",
-        "    if True:\n        blocks",
+        "    if asked:\n        blocks += actions",
+        "    if True:\n        blocks += actions",
     ),
     Mutant(
         "long messages are not split",
