@@ -1,6 +1,6 @@
 """Watches: the verb, the button on a card, and what is done with what was found.
 
-A button carries the number of a watch or a reservation; the line is read again from the records.
+A button carries the number of a watch or a reservation; the request is taken from the records.
 """
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bot.domain.errors import UserError
 from bot.domain.records import Person, gpu_id
-from bot.domain.request import Parsed, Status
+from bot.domain.request import Parsed
 from bot.services.asking import Asker
 from bot.services.watching import Watching
 from handlers import ids
@@ -91,11 +91,7 @@ def _press_file(pressed: Pressed, desk: Desk) -> Reply:
     """File the request of a watch, as if its line had just been sent."""
     watching = _watching(desk)
     watch = watching.found(_number(pressed), by=pressed.user)
-    parsed = desk.parse(watch.order, now=desk.clock.now(), zone=watch.zone, locale=watch.locale)
-    if parsed.status is Status.ASK:
-        question = " ".join(question.question for question in parsed.questions)
-        raise UserError(f"Please send the whole line. {question}", hint=f"{watch.order} for 1 day")
-    filed = desk.asking.file(parsed, by=watch.asker)
+    filed = desk.asking.file(watch.meant, by=watch.asker)
     number = filed.same_as if filed.reservation is None else filed.reservation.id
     if number is None:
         raise UserError("Nothing was filed. Please send the line yourself.", hint=watch.order)
@@ -112,7 +108,7 @@ def _press_stop(pressed: Pressed, desk: Desk) -> Reply:
 def _began(watch_id: int, line: str) -> Reply:
     text = (
         "I watch for it and tell you once by direct message when it is on sale, for at most"
-        " 14 days. Nothing is bought or held."
+        " 14 days and not past the time you asked for. Nothing is bought or held."
     )
     value = ButtonValue(argument=str(watch_id))
     rows = actions([button("Stop watching", ids.WATCH_STOP, value.text())])

@@ -12,7 +12,7 @@ from bot.domain.base import Model
 from bot.domain.decision import Decision
 from bot.domain.errors import NotAllowedError, UnknownRecordError, UserError
 from bot.domain.records import AuditEntry, Due, gpu_id
-from bot.domain.request import Request
+from bot.domain.request import Parsed, Request, Status
 from bot.domain.values import Instant
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.asking import Asker
@@ -59,6 +59,21 @@ class Watch(Model):
         return f"reserve {_parts(self.line)}"
 
     @property
+    def meant(self) -> Parsed:
+        """Return the order as understood when it was said: "after Monday" may have passed since."""
+        return Parsed(
+            status=Status.OK,
+            command="reserve",
+            id=None,
+            arguments={},
+            request=self.request,
+            line=self.order,
+            echo=None,
+            questions=(),
+            problem=None,
+        )
+
+    @property
     def asker(self) -> Asker:
         """Return who asks when the request is filed from it."""
         return Asker(
@@ -99,7 +114,7 @@ class Watching:
         """
         now = self.clock.now()
         line = f"watch {_parts(line)}"
-        until = _until(request, now)
+        until = _until(request, now + LONGEST)
         if until <= now:
             raise UserError("The time you ask for has passed.", hint="help watch")
         with self.store.transaction() as tx:
@@ -166,13 +181,20 @@ class Watching:
     def found(self, watch_id: int, *, by: str) -> Watch:
         """Return a watch, live or over, to ask for what it was about.
 
-        Raises NotAllowedError for anybody else, UserError when it was asked for already.
+        Raises NotAllowedError for anybody else, UserError when it was asked for already, when its
+        time has passed, or when a length must be said first.
         """
         with self.store.reading() as tx:
             watch = self._own(tx, watch_id, by)
+        request = watch.request
         if watch.reservation is not None:
             name = gpu_id(watch.reservation)
             raise UserError(f"That was filed already, as {name}.", hint=f"status {name}")
+        now = self.clock.now()
+        if _until(request, now + LONGEST) <= now:
+            raise UserError("The time you asked for has passed.", hint="help reserve")
+        if request.duration_hours is None:
+            raise UserError("Please say for how long.", hint=f"{watch.order} for 1 day")
         return watch
 
     def filed(self, watch_id: int, reservation_id: int, *, by: str) -> None:
@@ -230,8 +252,9 @@ def _parts(line: str) -> str:
     return line.partition(" ")[2]
 
 
-def _until(request: Request, now: datetime) -> datetime:
-    ends = [now + LONGEST, request.latest_start, request.latest_end]
+def _until(request: Request, longest: datetime) -> datetime:
+    """Return when nothing can be had any more, at the latest `longest`."""
+    ends = [longest, request.latest_start, request.latest_end]
     return min(end for end in ends if end is not None)
 
 

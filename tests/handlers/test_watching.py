@@ -106,7 +106,7 @@ def test_only_a_card_where_nothing_fits_offers_to_watch():
     assert ids.WATCH not in names(decision_card(card(decision=decision(option()))))
 
 
-def test_what_was_found_is_filed_from_the_stored_line(office, watching):
+def test_what_was_found_is_filed_as_it_was_stored(office, watching):
     office.press(ids.WATCH_FILE, ButtonValue(argument="3").text())
     office.work()
     assert office.services.told == [("file", ORDER, "U0ANA", False)]
@@ -127,15 +127,6 @@ def test_nobody_else_files_what_a_person_watched_for(office, watching):
     office.work()
     assert office.services.told == []
     assert "Only the person" in office.said()
-
-
-def test_a_line_without_a_length_is_to_be_sent_whole(office, watching):
-    question = Question(field="duration_hours", question="For how long?", choices=())
-    object.__setattr__(office.desk, "parse", lambda text, **_: ask("reserve", question))
-    office.press(ids.WATCH_FILE, ButtonValue(argument="3").text())
-    office.work()
-    assert office.services.told == []
-    assert f"/gpu {ORDER} for 1 day" in office.said()
 
 
 @pytest.mark.parametrize("button", [ids.WATCH, ids.WATCH_FILE, ids.WATCH_STOP])

@@ -5,9 +5,11 @@ from decimal import Decimal
 
 import pytest
 
+from bot.catalog import packaged
 from bot.domain.errors import NotAllowedError, UnknownRecordError, UserError
+from bot.language import parse
 from tests.fakes.aws import CrashError
-from tests.services.money.stage import FEE, OTHER, REQ, block, request
+from tests.services.money.stage import FEE, OTHER, REQ, asker, block, request
 from tests.services.watching.watch_world import LINE
 
 FOUND = f"tell:{REQ}:watch-1:found"
@@ -204,3 +206,38 @@ def test_a_watch_without_a_length_is_told_of_any(world):
     world.sells(block())
     world.work()
     assert "$6,877.44" in world.told()[FOUND]
+
+
+def test_a_find_without_a_length_is_asked_for_with_one(world):
+    free = request(earliest_start=None, latest_start=None, duration_hours=None)
+    number = world.watch(free, line="watch 2 p5.48xlarge")
+    with pytest.raises(UserError, match="how long") as refused:
+        world.watching.found(number, by=REQ)
+    assert refused.value.hint == "reserve 2 p5.48xlarge for 1 day"
+
+
+def test_a_find_whose_time_has_passed_is_not_asked_for(world):
+    number = world.watch(request(latest_start=world.clock.now() + HOUR))
+    world.clock.advance(HOUR)
+    with pytest.raises(UserError, match="passed"):
+        world.watching.found(number, by=REQ)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "watch 2 p5.48xlarge for 3 days after Mar 11 by Mar 25",
+        'watch 2 p5.48xlarge on Mar 15 for 2 days because "evals"',
+        "watch 8 H100 for 3 days by Mar 25 under $20k in us-east-1",
+    ],
+)
+def test_what_is_filed_days_later_is_what_was_watched_for(world, text):
+    read = {"zone": "Europe/Berlin", "locale": "en-US", "catalog": packaged()}
+    said = parse(text, now=world.clock.now(), **read)
+    again = parse(text.replace("watch", "reserve"), now=world.clock.now(), **read)
+    number = world.watch(said.request, line=said.line)
+    world.run(timedelta(days=3))
+    meant = world.watching.found(number, by=REQ).meant
+    assert (meant.request, meant.line) == (again.request, again.line)
+    filed = world.asking.file(meant, by=asker())
+    assert filed.reservation.request == said.request
