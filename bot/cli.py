@@ -295,7 +295,7 @@ def _meaning(parsed: Parsed) -> str:
 
 def _table(rows: Sequence[dict[str, str]]) -> str:
     if not rows:
-        return "Nothing was ever meant to be bought."
+        return "Nothing was ever meant to be bought, in the database that GPUBOT_DATABASE names."
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     head = "  ".join(name.ljust(width) for name, width in widths.items())
     body = ["  ".join(row[name].ljust(width) for name, width in widths.items()) for row in rows]

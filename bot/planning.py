@@ -86,7 +86,7 @@ def explained(text: str, *, user: str, config: Path | None, market: Path | None)
         return {
             "status": "ok",
             "total_usd": None,
-            "sentences": ["Nothing fits, so nobody is asked."],
+            "sentences": [_nothing_to_ask(answer["decision"]["not_read"])],
         }
     teams = [team.name for team in configuration.teams if user in team.members]
     team = answer["request"]["team"] or (teams[0] if len(teams) == 1 else None)
@@ -95,6 +95,15 @@ def explained(text: str, *, user: str, config: Path | None, market: Path | None)
         "total_usd": total,
         "sentences": list(explain(Decimal(total), configuration, requester=user, team=team)),
     }
+
+
+def _nothing_to_ask(not_read: list[dict[str, Any]]) -> str:
+    if not not_read:
+        return "Nothing fits, so nobody is asked."
+    unread = sorted({f"{row['market']} in {row['region']} ({row['why']})" for row in not_read})
+    return (
+        f"I can't say: {', '.join(unread)} could not be read, which is not the same as no capacity."
+    )
 
 
 def _not_decided(parsed: Parsed) -> dict[str, Any]:
@@ -174,7 +183,8 @@ def in_words(answer: dict[str, Any]) -> str:
             lines += [f"  - {choice['label']}" for choice in question["choices"]]
         return "\n".join(lines)
     decision = answer["decision"]
-    lines = [_option(option) for option in decision["options"]] or ["Nothing fits."]
+    nothing = "Nothing that could be read fits." if decision["not_read"] else "Nothing fits."
+    lines = [_option(option) for option in decision["options"]] or [nothing]
     lines += [
         f"   not: {row['kind']} {'+'.join(row['refs'])} ({row['reason']['text']})"
         for row in decision["rejected"]

@@ -87,7 +87,7 @@ class BotProcess:
     ) -> None:
         self.port = free_port()
         inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self.environment = inherited | environment | {"PORT": str(self.port)}
+        self.environment = inherited | environment | {"HOST": "127.0.0.1", "PORT": str(self.port)}
         self._log = log
         self._command = tuple(command)
         self._process: subprocess.Popen[bytes] | None = None
