@@ -241,3 +241,12 @@ def test_what_is_filed_days_later_is_what_was_watched_for(world, text):
     assert (meant.request, meant.line) == (again.request, again.line)
     filed = world.asking.file(meant, by=asker())
     assert filed.reservation.request == said.request
+
+
+def test_a_watch_whose_time_is_over_does_not_look_any_more(world):
+    world.watch(request(earliest_start=None, latest_start=None))
+    world.run(timedelta(days=14) - timedelta(minutes=1))
+    world.sells(block(), unread=True)
+    world.run(HOUR)
+    assert "could not be read" not in world.told()[ENDED]
+    assert FOUND not in world.told()
