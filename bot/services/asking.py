@@ -151,9 +151,7 @@ class Asking:
                     " be changed any more. Cancel it, or ask anew.",
                     hint=line,
                 )
-            self.closing.withdraw_proposal(
-                tx, reservation, now=now, note="the request was changed"
-            )
+            self.closing.withdraw_proposal(tx, reservation, now=now, note="the request was changed")
             saved = tx.reservations.save(
                 reservation.model_copy(
                     update={
