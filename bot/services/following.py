@@ -192,6 +192,7 @@ class Following:
         if saved.segments != stored.segments:
             self.reminding.plan(tx, reservation, [saved])
             self._say_longer(tx, reservation, stored, saved, now)
+            self.telling.redraw(tx, reservation, now=now)
         self._say_progress(tx, reservation, stored, saved, now)
         return saved
 
@@ -317,7 +318,7 @@ class Following:
             return
         words = {receipt.state for receipt in receipts}
         if words <= PAID_WORDS:
-            note = f"Paid. AWS prolongs {gpu_id(parent)} by it."
+            note = f"AWS prolongs {gpu_id(parent)} by it."
             step = reservation
             if step.state is not _S.ACTIVE:
                 step = self._save(tx, step, _S.SCHEDULED, receipts, now)

@@ -59,7 +59,9 @@ class Healing:
                 f" {reservation.state.replace('_', ' ')}.",
                 hint=f"status {gpu_id(reservation_id)}",
             )
-        return tuple(health_section(receipt, self.machines.health(receipt)) for receipt in receipts)
+        looks = [(receipt, self.machines.health(receipt)) for receipt in receipts]
+        now = self.clock.now()
+        return tuple(health_section(receipt, health, now=now) for receipt, health in looks)
 
     def watch(self, due: Due) -> str:
         """Look once at a reservation's spot machines (due kind "spot-watch")."""

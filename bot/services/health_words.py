@@ -1,22 +1,23 @@
 """What is said about machines: counts, states, and what to do with one that is not well."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from bot.domain.market import Kind
 from bot.domain.records import Receipt, gpu_id
-from bot.domain.saying import Code, Section, Sentence, Strong
+from bot.domain.saying import Code, Moment, Section, Sentence, Strong
 from bot.domain.using import Health, Machine
 
 MOST_LISTED = 20
 ALIVE = frozenset({"pending", "running"})
 
 
-def health_section(receipt: Receipt, health: Health) -> Section:
+def health_section(receipt: Receipt, health: Health, *, now: datetime) -> Section:
     """Return one receipt's health, worst first."""
-    return Section(sentences=tuple(_sentences(receipt, health)))
+    return Section(sentences=tuple(_sentences(receipt, health, now)))
 
 
-def _sentences(receipt: Receipt, health: Health) -> Iterator[Sentence]:
+def _sentences(receipt: Receipt, health: Health, now: datetime) -> Iterator[Sentence]:
     yield (
         Strong(text=gpu_id(receipt.reservation_id)),
         (
@@ -26,7 +27,11 @@ def _sentences(receipt: Receipt, health: Health) -> Iterator[Sentence]:
         Code(text=receipt.id),
         f" is {health.state}.",
     )
-    yield (_counts(health),)
+    start = min((part.start for part in receipt.segments), default=now)
+    if start > now and not health.machines:
+        yield ("It has not begun: it begins ", Moment(at=start), ".")
+    else:
+        yield (_counts(health),)
     if health.interconnect is not None:
         yield (_interconnect(health.interconnect),)
     for machine in _listed(health.machines):
@@ -53,8 +58,10 @@ def _counts(health: Health) -> str:
     ]
     if not parts:
         return "AWS shows no counts."
-    whole = f" of {health.total}" if health.total is not None else ""
-    return f"Machines{whole}: {', '.join(parts)}."
+    if health.total is None:
+        return f"Machines: {', '.join(parts)}."
+    many = "machine" if health.total == 1 else "machines"
+    return f"Of {health.total} {many}: {', '.join(parts)}."
 
 
 def _interconnect(word: str) -> str:

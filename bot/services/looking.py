@@ -38,6 +38,9 @@ ENDED_WORDS = frozenset({"expired", "cancelled", "terminated"})
 PAID_WORDS = frozenset({"payment-succeeded", "scheduled", "active", "expired"})
 """What an extension's own record says once its money is through."""
 
+EXTENSION_MARK = "#"
+"""Between what is prolonged and the offering, in the id of an extension's own record."""
+
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _S = ReservationState
 
@@ -127,6 +130,17 @@ def lost_of(receipt: Receipt) -> timedelta:
         ultraserver=is_ultraserver(receipt),
         target=receipt.target,
     )
+
+
+def is_extension(receipt: Receipt) -> bool:
+    """Return whether the receipt is the record of more time bought, not of machines."""
+    return EXTENSION_MARK in receipt.id
+
+
+def id_words(receipt: Receipt) -> tuple[str, str]:
+    """Return what goes before the id that AWS knows, and that id: "extension of ", "cr-1"."""
+    known, mark, _ = receipt.id.partition(EXTENSION_MARK)
+    return ("extension of " if mark else ""), known
 
 
 def is_ultraserver(receipt: Receipt) -> bool:

@@ -6,7 +6,7 @@ from bot.domain.ending import usable
 from bot.domain.market import Segment
 from bot.domain.records import Receipt, Reservation, gpu_id
 from bot.domain.saying import Code, Mention, Moment, Sentence, Strong
-from bot.services.looking import counts_words, lost_of, part_of, part_words
+from bot.services.looking import counts_words, id_words, lost_of, part_of, part_words
 
 
 def ready_words(
@@ -60,9 +60,11 @@ def not_yet_words(receipt: Receipt, segment: Segment) -> tuple[Sentence, ...]:
 
 def gone_words(receipt: Receipt) -> tuple[Sentence, ...]:
     """Return that AWS does not know an id any more."""
+    before, known = id_words(receipt)
     return (
         (
-            Code(text=receipt.id),
+            before[:1].upper() + before[1:],
+            Code(text=known),
             (
                 " is no longer known to AWS. I stop asking for it; check the account if that"
                 " surprises you."
@@ -121,10 +123,11 @@ def failed_words(
         else f"{gpu_id(parent)} is not prolonged and ends when it would have. The money is free in"
         " the budget again."
     )
+    before, known = id_words(receipt)
     return (
         (
-            f"AWS says {receipt.state} for ",
-            Code(text=receipt.id),
+            f"AWS says {receipt.state} for {before}",
+            Code(text=known),
             f": {result} Ask again with ",
             Code(text=f"/gpu {reservation.line}"),
             " once the payment method works.",

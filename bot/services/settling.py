@@ -31,6 +31,7 @@ from bot.services.following import (
     WAITING_WORDS,
     budget_key,
 )
+from bot.services.looking import id_words, is_extension
 from bot.services.overstaying import overstay_due
 from bot.services.pleading import Pleading
 from bot.services.refusals import Refusal, advice, sort_of
@@ -307,10 +308,12 @@ class Settling:
         now: datetime,
     ) -> None:
         paid = sum(row.fee for row in _bought(tx, reservation.id))
-        states = ", ".join(f"{receipt.id} is {receipt.state}" for receipt in receipts)
+        states = ", ".join(f"{''.join(id_words(one))} is {one.state}" for one in receipts)
         prepaid = proposal.option.kind in PREPAID
         how = "" if prepaid else ", paid by the hour"
         sure = "scheduled or active" if prepaid else "active or running"
+        if any(is_extension(one) for one in receipts):
+            sure = "payment-succeeded"
         words: Sentence = (
             (
                 f"Bought for ${paid:,.2f}{how}. AWS says: {states}. It counts as yours once AWS"

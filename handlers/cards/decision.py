@@ -12,7 +12,7 @@ from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
 from bot.domain.records import Proposal, Receipt, Switch, gpu_id
-from bot.services.looking import ACTIVE_WORDS, counts_words
+from bot.services.looking import ACTIVE_WORDS, counts_words, id_words
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
@@ -86,6 +86,7 @@ BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL,
 BOUGHT = frozenset(
     {State.PAYMENT_PENDING, State.SCHEDULED, State.ACTIVE, State.ENDED, State.NEEDS_REVIEW}
 )
+PAID = frozenset({State.SCHEDULED, State.ACTIVE, State.ENDED})
 
 
 def seen(decision: Decision) -> str:
@@ -100,7 +101,7 @@ def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) 
     option = wording.shown_option(view)
     if option is not None:
         blocks.append(section("\n".join(option_lines(option, view))))
-        warnings = _warnings(option, bought=bool(confirmed(view)) and not so_far(view))
+        warnings = _warnings(option, bought=_through(view))
         if warnings:
             blocks.append(context(*warnings))
     if reservation.state == State.QUOTED and view.decision is not None:
@@ -171,7 +172,7 @@ def _of_agreed(option: Option, view: CardView, proposal: Proposal | None) -> str
 
 def _head(view: CardView, names: Names) -> Iterator[str]:
     reservation = view.reservation
-    tick = "✓ " if wording.sure(view.receipts) else ""
+    tick = "✓ " if wording.sure(view) else ""
     name = strong(gpu_id(reservation.id))
     yield f"{name} · {shown(wording.wanted(reservation.request))}"
     state = strong(wording.first_upper(wording.state_words(view)))
@@ -211,6 +212,12 @@ def _warnings(option: Option, *, bought: bool = False) -> tuple[str, ...]:
     told = [note for note in option.warnings if note.code not in known]
     first = sorted(told, key=lambda note: note.code != "joined")
     return tuple(f"⚠ {shown(note.text)}" for note in first[:MOST_WARNINGS])
+
+
+def _through(view: CardView) -> bool:
+    """Return whether all of it is bought: what it might bring needs no warning any more."""
+    whole = bool(confirmed(view)) and not so_far(view)
+    return whole or view.reservation.state in PAID
 
 
 def _rest(decision: Decision, option: Option | None, *, can: str = "") -> list[Block]:
@@ -324,8 +331,9 @@ def _small_print(view: CardView) -> Iterator[str]:
     for receipt in view.receipts[:6]:
         trouble = ", AWS no longer knows it" if receipt.gone else ""
         look = ", last look failed" if receipt.last_error else ""
+        before, known = id_words(receipt)
         yield (
-            f"{code(receipt.id)} is {shown(receipt.state)}{trouble}{look},"
+            f"{wording.first_upper(before)}{code(known)} is {shown(receipt.state)}{trouble}{look},"
             f" seen {moment(receipt.checked_at)}"
             f"{_counts(receipt)}"
         )
@@ -336,7 +344,7 @@ def _small_print(view: CardView) -> Iterator[str]:
 def _counts(receipt: Receipt) -> str:
     """Return how many machines are used, free and ill while AWS shows it."""
     words = counts_words(receipt) if receipt.state in ACTIVE_WORDS else ""
-    return f":{shown(words.rstrip('.'))}" if words else ""
+    return f" · {shown(words.strip(' .'))}" if words else ""
 
 
 def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:

@@ -62,7 +62,7 @@ def home_view(views: Sequence[CardView]) -> dict[str, object]:
 
 def _parts(view: CardView) -> Iterator[str]:
     reservation = view.reservation
-    tick = "✓ " if wording.sure(view.receipts) else ""
+    tick = "✓ " if wording.sure(view) else ""
     yield strong(gpu_id(reservation.id))
     yield shown(wording.wanted(reservation.request))
     yield f"{tick}{wording.state_words(view)}"

@@ -1,6 +1,5 @@
 """The words that several cards share: amounts, machines, kinds and states."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -8,10 +7,10 @@ from bot.domain.decision import Certainty, Option
 from bot.domain.ending import usable
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
-from bot.domain.records import Receipt
+from bot.domain.records import LegPurpose
 from bot.domain.request import Request
 from bot.domain.values import cents, plain_text, rate_text
-from bot.services.looking import ending_now, lost_of
+from bot.services.looking import PAID_WORDS, ending_now, lost_of
 from bot.services.tendering import BUY_BEFORE_END, PREPAID
 from bot.services.views import CardView
 from handlers.cards.bought import as_bought
@@ -150,6 +149,8 @@ def state_words(view: CardView) -> str:
         return "starting at AWS"
     if state == State.ACTIVE and any(ending_now(receipt, view.seen_at) for receipt in held):
         return ENDING
+    if state == State.ENDED and extension(view):
+        return "bought"
     return STATES[state]
 
 
@@ -182,11 +183,23 @@ def can_be_extended(view: CardView) -> bool:
     )
 
 
-def sure(receipts: Sequence[Receipt]) -> bool:
-    """Return whether AWS's own state says that everything bought is there or will be."""
-    return bool(receipts) and all(
-        receipt.state in SURE_STATES and not receipt.gone for receipt in receipts
+def sure(view: CardView) -> bool:
+    """Return whether AWS's own state says that everything bought is there or will be.
+
+    More time is sure once its payment is through: its own record has no later state.
+    """
+    known = PAID_WORDS if extension(view) else SURE_STATES
+    return bool(view.receipts) and all(
+        receipt.state in known and not receipt.gone for receipt in view.receipts
     )
+
+
+def extension(view: CardView) -> bool:
+    """Return whether the reservation is nothing but more time for another one."""
+    legs = [row.leg for row in view.purchases]
+    if not legs and view.proposal is not None:
+        legs = list(view.proposal.legs)
+    return bool(legs) and all(leg.purpose is LegPurpose.EXTENSION for leg in legs)
 
 
 def began(option: Option) -> datetime:

@@ -7,6 +7,7 @@ from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import LegPurpose
 from bot.policy.configuration import ApprovalRules
+from bot.services.telling import Telling
 from tests.services.after.after_world import stores
 from tests.services.after.extend_world import END, MORE, ExtendWorld
 from tests.services.money.stage import ADMIN, APP1, APP2, OTHER, REQ, configuration
@@ -74,6 +75,9 @@ def test_the_end_moves_only_when_aws_shows_the_payment_through_and_the_new_end(w
     world.run(timedelta(minutes=20))
     assert end_of(world, number) == END + timedelta(days=1)
     assert child_of(world, number).state is ReservationState.ENDED
+    assert child_of(world, number).note == f"AWS prolongs gpu-{number} by it."
+    assert not world.saying("cbe-")
+    assert any("extension of cr-" in said for said in world.saying("payment-succeeded"))
     [said] = world.saying("is longer now")
     assert "2027-03-19T11:00Z" in said
     assert world.state(number) is ReservationState.ACTIVE
@@ -239,3 +243,21 @@ def test_a_crash_after_any_commit_buys_an_extension_once(world) -> None:
     world.restart()
     world.run(timedelta(minutes=30))
     assert len([c for c in world.aws.calls if c.leg.purpose is LegPurpose.EXTENSION]) == 1
+
+
+def test_the_card_is_drawn_anew_when_aws_shows_the_new_end(world, monkeypatch) -> None:
+    number = world.block_held()
+    extend(world, number)
+    approve(world, number + 1)
+    world.run(timedelta(minutes=5))
+    drawn: list[int] = []
+    redraw = Telling.redraw
+
+    def noted(self, tx, reservation, *, now):
+        drawn.append(reservation.id)
+        redraw(self, tx, reservation, now=now)
+
+    world.aws.pay()
+    monkeypatch.setattr(Telling, "redraw", noted)
+    world.run(timedelta(minutes=20))
+    assert number in drawn

@@ -9,6 +9,7 @@ from bot.domain.errors import UserError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind
 from bot.domain.request import Target
+from bot.domain.saying import Moment
 from bot.services.healing import missing_part
 from tests.services.after.after_world import phrase_text
 from tests.services.use.test_use_cleaning import started_with_kit
@@ -25,7 +26,7 @@ def test_a_block_shows_used_free_and_its_interconnect(world) -> None:
     machine = started_with_kit(world, number)
     world.run(timedelta(minutes=2))
     said = words(world.uses.healing.health(number))
-    assert "Machines of 2: 1 used, 1 free, 0 unhealthy." in said
+    assert "Of 2 machines: 1 used, 1 free, 0 unhealthy." in said
     assert "The interconnect is ok." in said
     assert f"{machine} is running." in said
 
@@ -44,7 +45,15 @@ def test_an_unhealthy_machine_comes_with_the_way_to_replace_it(world) -> None:
 
 def test_a_plan_shows_its_counts(world) -> None:
     number = world.begun(Kind.TRAINING_PLAN, Target.TRAINING_JOB)
-    assert "Machines of 2: 0 used, 2 free, 0 unhealthy." in words(world.uses.healing.health(number))
+    assert "Of 2 machines: 0 used, 2 free, 0 unhealthy." in words(world.uses.healing.health(number))
+
+
+def test_before_its_time_it_is_said_when_it_begins(world) -> None:
+    number = world.buy(Kind.CAPACITY_BLOCK)
+    said = words(world.uses.healing.health(number))
+    start = world.receipt(number).segments[0].start
+    assert f"It has not begun: it begins {phrase_text(Moment(at=start))}." in said
+    assert "0 used" not in said
 
 
 def test_what_aws_does_not_let_us_read_is_said(world_with) -> None:

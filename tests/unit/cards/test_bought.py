@@ -194,3 +194,74 @@ def test_warnings_of_what_a_purchase_might_bring_end_with_it(state, second, told
     words = json.dumps(list(decision_card(view).blocks))
     assert ("Two purchases." in words) is told
     assert "It is in a Local Zone." in words
+
+
+LATER = timedelta(days=1)
+
+
+def longer(**changes) -> Receipt:
+    [piece] = SOON
+    return receipt(1, 2, segments=(piece.model_copy(update={"end": piece.end + LATER}),), **changes)
+
+
+def extension(state: State, word: str, note: str = ""):
+    more = leg(1, 2, "960.00", purpose=LegPurpose.EXTENSION, extends="cr-9")
+    agreed = option(warnings=(PAYMENT_FIRST,))
+    return card(
+        reservation=reservation(state=state, option=agreed, note=note),
+        proposal=proposal(state=ProposalState.APPROVED, option=agreed, legs=(more,)),
+        purchases=(purchase(1, 2, "960.00", leg=more),),
+        receipts=(receipt(1, 2, id="cr-9#cbe-1", state=word),),
+    )
+
+
+PAYMENT_FIRST = Note(code="payment_pending_first", text="The end moves only when it is paid.")
+
+
+def test_the_last_usable_minute_moves_with_the_end_that_aws_shows():
+    before = part(receipts=(receipt(1, 2),))
+    after = part(receipts=(longer(),))
+    old = SOON[-1].end - timedelta(minutes=30)
+    for draw in (everything, line):
+        assert f"<!date^{int(old.timestamp())}^" in draw(before)
+        assert f"<!date^{int(old.timestamp())}^" not in draw(after)
+        assert f"<!date^{int((old + LATER).timestamp())}^" in draw(after)
+
+
+def test_an_extension_is_bought_not_ended_once_aws_says_that_it_is_paid():
+    view = extension(State.ENDED, "payment-succeeded", note="AWS prolongs gpu-1 by it.")
+    said = everything(view)
+    assert "✓ *Bought* — AWS prolongs gpu-1 by it." in said
+    assert "✓ bought" in line(view)
+    assert "nded" not in said.replace("extended", "")
+
+
+def test_an_extension_has_no_tick_before_its_payment_is_through():
+    for word in ("payment-pending", "payment-failed"):
+        view = extension(State.PAYMENT_PENDING, word)
+        assert "✓" not in everything(view) + line(view)
+
+
+def test_the_record_of_an_extension_is_named_after_what_it_prolongs():
+    said = everything(extension(State.PAYMENT_PENDING, "payment-pending"))
+    assert "Extension of `cr-9` is payment-pending" in said
+    assert "cbe-1" not in said
+
+
+def test_counts_are_set_apart_from_the_time_of_the_look():
+    counted = receipt(1, 2, state="active", total_count=2, available_count=2)
+    said = everything(part(state=State.ACTIVE, receipts=(counted,)))
+    assert " · 0 used, 2 free of 2" in said
+    assert ":0 used" not in said
+
+
+@pytest.mark.parametrize("state", [State.SCHEDULED, State.ACTIVE, State.ENDED])
+def test_nothing_is_said_of_a_payment_to_come_once_it_is_through(state):
+    warned = JOINED.model_copy(update={"warnings": (PAYMENT_FIRST,)})
+    agreed = proposal(state=ProposalState.APPROVED, option=warned, legs=(leg(1, 2, "960.00"),))
+    held = reservation(state=state, option=warned)
+    for second in (PurchaseState.WITHDRAWN, PurchaseState.INDETERMINATE):
+        said = everything(part(second=second, reservation=held, proposal=agreed))
+        assert PAYMENT_FIRST.text not in said
+    asked = card(reservation=reservation(state=State.APPROVED, option=warned))
+    assert PAYMENT_FIRST.text in everything(asked)
