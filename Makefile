@@ -31,7 +31,7 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 unit: $(READY)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 grammar-mutants: $(READY)  # a misread date costs five figures, so these run with every test
 	$(BIN)/python -m tests.mutants.run language
