@@ -134,12 +134,7 @@ def parse_configuration(text: str) -> tuple[Configuration | None, list[tuple[int
 
 def problems_in(path: Path) -> list[str]:
     """Return everything that is wrong with the file, one line each; empty when it is sound."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return [f"{path}: cannot be read ({_reason(error)}); name a YAML file in GPUBOT_CONFIG"]
-    _, faults = parse_configuration(text)
-    return [f"{path}:{line}: {fault}" for line, fault in faults]
+    return _read(path)[1]
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -148,14 +143,21 @@ def read_configuration(path: Path) -> Configuration:
     Raises:
         SettingsError: something is wrong; the line names file, line, key and what to write.
     """
-    problems = problems_in(path)
-    if problems:
+    configuration, problems = _read(path)
+    if configuration is None or problems:
         more = f" (and {len(problems) - 1} more: gpubot config check {path})"
         raise SettingsError(problems[0] + (more if len(problems) > 1 else ""))
-    configuration, _ = parse_configuration(path.read_text(encoding="utf-8"))
-    if configuration is None:
-        raise SettingsError(f"{path}: changed while it was read; start again")
     return configuration
+
+
+def _read(path: Path) -> tuple[Configuration | None, list[str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = f"{path}: cannot be read ({_reason(error)}); name a YAML file in GPUBOT_CONFIG"
+        return None, [reason]
+    configuration, faults = parse_configuration(text)
+    return configuration, [f"{path}:{line}: {fault}" for line, fault in faults]
 
 
 def _reason(error: Exception) -> str:
