@@ -10,6 +10,7 @@ from bot.domain.decision import Decision
 from bot.domain.lifecycle import LIVE_RESERVATIONS
 from bot.domain.records import Approval, Proposal, Purchase, Receipt, Reservation, Switch, gpu_id
 from bot.domain.values import Instant, Usd
+from bot.policy.ceilings import counted, month_of
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
 
@@ -45,13 +46,6 @@ def not_bought_name(proposal_id: int) -> str:
     return f"not-bought:{proposal_id}"
 
 
-def month_of(moment: Instant) -> tuple[Instant, Instant]:
-    """Return the half-open UTC month around the moment."""
-    first = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    after = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
-    return first, after
-
-
 def budget_left(
     tx: Transaction, *, team: str | None, configuration: Configuration, now: Instant
 ) -> Decimal | None:
@@ -62,14 +56,7 @@ def budget_left(
     if team is None or limit is None:
         return None
     since, until = month_of(now)
-    spent = sum(
-        (
-            entry.amount
-            for entry in tx.budget.entries(team=team, since=since, until=until)
-            if entry.state != "freed"
-        ),
-        Decimal(0),
-    )
+    spent = counted(tx.budget.entries(team=team, since=since, until=until))
     return limit - spent
 
 
