@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 from typing_extensions import override
 
-from bot.main import House, Slack, build
+from bot.wiring import House, Slack, build
 from bot.ports import Clock
 from bot.settings import read_configuration
 from handlers import register
