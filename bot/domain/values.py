@@ -32,6 +32,17 @@ def money_text(amount: Decimal) -> str:
     return f"{whole}.{fraction.ljust(2, '0')}"
 
 
+def exact_dollars(amount: Decimal) -> str:
+    """Return an exact amount for people: "$6,877.44"; more than cents only when AWS gave more."""
+    whole, _, fraction = money_text(abs(amount)).partition(".")
+    return f"{'-' if amount < 0 else ''}${int(whole):,}.{fraction}"
+
+
+def dollars(amount: Decimal) -> str:
+    """Return an amount for people, half up to the cent: "$6,877.44"."""
+    return exact_dollars(cents(amount))
+
+
 def rate_text(rate: Decimal) -> str:
     """Return a rate or ratio half up to four decimals: 0.86774 is "0.8677", 47.760 "47.76"."""
     return plain_text(rate.quantize(_FOUR_PLACES, rounding=ROUND_HALF_UP))

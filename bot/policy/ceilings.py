@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from bot.domain.base import Model
 from bot.domain.records import BudgetEntry
-from bot.domain.values import Usd, cents
+from bot.domain.values import Usd, dollars
 from bot.policy.configuration import Configuration
 
 
@@ -24,14 +24,7 @@ class Overrun(Model):
     def text(self) -> str:
         """The sentence for people."""
         left = max(self.left, Decimal(0))
-        return (
-            f"This would go over {self.whose} of ${dollars(self.limit)}: ${dollars(left)} is left."
-        )
-
-
-def dollars(amount: Decimal) -> str:
-    """Return an amount as people read it: 6877.4 is "6,877.40"."""
-    return f"{cents(amount):,.2f}"
+        return f"This would go over {self.whose} of {dollars(self.limit)}: {dollars(left)} is left."
 
 
 def counted(entries: Iterable[BudgetEntry]) -> Decimal:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.records import Switch
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.tiers import everyone, tier_for
 
@@ -26,12 +26,12 @@ def explain(
 
 
 def _tier_words(total: Decimal, configuration: Configuration) -> str:
-    amount = f"${dollars(total)}"
+    amount = dollars(total)
     tier = tier_for(total, configuration)
     if tier is None:
         last = configuration.approval.tiers[-1].up_to_usd
-        return f"{amount} is refused: it is above the last tier, ${dollars(last)}."
-    holds = f"{amount} falls into the tier up to ${dollars(tier.up_to_usd)}"
+        return f"{amount} is refused: it is above the last tier, {dollars(last)}."
+    holds = f"{amount} falls into the tier up to {dollars(tier.up_to_usd)}"
     if tier.auto:
         return f"{holds}, which the policy approves at once."
     return f"{holds}: {_needs(tier)} within {_spell(tier.expires)}."
@@ -55,7 +55,7 @@ def _own_words(
     if alone is not None and total <= alone.up_to_usd:
         words.append(
             f"In an emergency {', '.join(alone.people)} may act alone up to"
-            f" ${dollars(alone.up_to_usd)}; the reason is posted."
+            f" {dollars(alone.up_to_usd)}; the reason is posted."
         )
     return tuple(words)
 
@@ -66,10 +66,10 @@ def _ceiling_words(configuration: Configuration, team: str | None) -> tuple[str,
         (entry.monthly_budget_usd for entry in configuration.teams if entry.name == team), None
     )
     if budget is not None:
-        words.append(f"{team} may commit ${dollars(budget)} in a UTC month.")
+        words.append(f"{team} may commit {dollars(budget)} in a UTC month.")
     if configuration.daily_ceiling_usd is not None:
         words.append(
-            f"All teams together may commit ${dollars(configuration.daily_ceiling_usd)} in a UTC"
+            f"All teams together may commit {dollars(configuration.daily_ceiling_usd)} in a UTC"
             " day."
         )
     return tuple(words)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
 from bot.domain.saying import Sentence
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, Store, Tagger
 from bot.services.closing import Closing
@@ -53,7 +53,7 @@ class Afterwards:
         return (
             (
                 (
-                    f"Extensions of {gpu_id(reservation_id)} up to ${dollars(permission.up_to)} in"
+                    f"Extensions of {gpu_id(reservation_id)} up to {dollars(permission.up_to)} in"
                     " all are bought without asking from now on. The one that waits still needs its"
                     " approval."
                 ),

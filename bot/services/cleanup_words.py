@@ -8,7 +8,7 @@ from bot.domain.market import NotRead
 from bot.domain.records import gpu_id
 from bot.domain.saying import Code, Mention, Moment, Press, Section, Sentence, Strong
 from bot.domain.using import Leftover, LeftoverKind
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 
 REMOVE = "gpu.clean"
 REMOVE_ALL = "gpu.clean.all"
@@ -36,7 +36,7 @@ def cost(leftover: Leftover) -> str:
         return "nothing beyond what is paid"
     if leftover.usd_per_day is None:
         return "cost unknown"
-    return f"${dollars(leftover.usd_per_day)} a day"
+    return f"{dollars(leftover.usd_per_day)} a day"
 
 
 def sections(record: CleanUp) -> tuple[Section, ...]:
@@ -124,7 +124,7 @@ def _total(record: CleanUp) -> str:
         return "That costs nothing beyond what is paid."
     if not known:
         return f"What {unknown} of them cost is unknown." if unknown > 1 else "Its cost is unknown."
-    amount = f"Known to cost ${dollars(sum(known, Decimal(0)))} a day in all"
+    amount = f"Known to cost {dollars(sum(known, Decimal(0)))} a day in all"
     return f"{amount}, {unknown} unknown." if unknown else f"{amount}."
 
 

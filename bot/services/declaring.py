@@ -6,8 +6,7 @@ from bot.domain.errors import MarketError, UserError
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.records import AuditEntry, Purchase, gpu_id
 from bot.domain.saying import Code, Sentence
-from bot.domain.values import money_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, money_text
 from bot.ports import Buyer, Clock, Store
 from bot.services.closing import Closing
 from bot.services.following import budget_key
@@ -89,7 +88,7 @@ class Declaring:
             said: Sentence = (
                 "An administrator declared that AWS never sold ",
                 Code(text=purchase.offering_ref),
-                f": {words}. Its ${dollars(purchase.fee)} is free again. Ask anew if it is needed.",
+                f": {words}. Its {dollars(purchase.fee)} is free again. Ask anew if it is needed.",
             )
             self.telling.note(tx, saved, f"declared-{purchase_id}", (said,), now=now)
             self.pleading.under_approval(tx, proposal, f"declared-{purchase_id}", (said,), now=now)

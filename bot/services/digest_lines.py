@@ -6,14 +6,14 @@ A line's `state` is what makes it news: two days with the same state fold into o
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from bot.domain.ending import usable
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Segment
 from bot.domain.records import Receipt, Reservation, Switch, gpu_id
 from bot.domain.saying import Code, Mention, Moment, Phrase, Sentence, Strong
-from bot.domain.values import cents, utc_text
+from bot.domain.values import dollars, utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.extensions import parent_of
@@ -29,6 +29,9 @@ from bot.services.looking import (
 from bot.services.releasing import offer_of
 from bot.services.using import COUNTED, hourly_cost, use_of
 from bot.services.views import switch_of
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 SOON = timedelta(days=7)
 ENDS_SOON = timedelta(days=2)
@@ -62,11 +65,6 @@ class Books:
             for receipt in self.receipts.get(reservation.id, ()):
                 if not receipt.gone:
                     yield reservation, receipt
-
-
-def dollars(amount: Decimal) -> str:
-    """Return an amount for people: $6,877.44."""
-    return f"${cents(amount):,.2f}"
 
 
 def troubles(books: Books) -> Iterable[Line]:

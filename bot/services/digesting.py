@@ -14,13 +14,12 @@ from zoneinfo import ZoneInfo
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
 from bot.domain.records import BudgetEntry, Due
 from bot.domain.saying import Announcement, Audience, Code, Moment, Phrase, Section, Sentence
+from bot.domain.values import dollars
 from bot.policy.ceilings import month_of
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
 from bot.services import digest_lines
-from bot.services.digest_lines import Books, Line, dollars
-
-__all__ = ["Digesting", "dollars"]
+from bot.services.digest_lines import Books, Line
 
 KIND = "digest"
 PLANNED = "digest:planned"

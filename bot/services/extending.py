@@ -17,8 +17,7 @@ from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Leg, Proposal, Reservation, gpu_id
 from bot.domain.request import Request, Target
 from bot.domain.saying import Code, Moment, Press, Sentence, Strong
-from bot.domain.values import Instant, Usd, money_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import Instant, Usd, dollars, money_text
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import approval_words, may_approve
 from bot.policy.tiers import everyone, tier_for
@@ -105,7 +104,7 @@ class Extending:
             raise NotAllowedError(approval_words(obstacle))
         if tier is not None and tier.needed > 1:
             raise NotAllowedError(
-                f"${dollars(up_to_usd)} needs {tier.needed} people, so it can't be allowed ahead."
+                f"{dollars(up_to_usd)} needs {tier.needed} people, so it can't be allowed ahead."
             )
         now = self.clock.now()
         permission = Permission(up_to=up_to_usd, by=by, at=now)
@@ -192,7 +191,7 @@ class Extending:
         leg, now = _known(tender), self.clock.now()
         tier = tier_for(leg.fee, self.configuration)
         if tier is None:
-            raise UserError(f"${dollars(leg.fee)} is more than anybody here may approve.")
+            raise UserError(f"{dollars(leg.fee)} is more than anybody here may approve.")
         with self.store.reading() as tx:
             receipt = last_receipt(tx, parent.id)
             free = self._allowed_ahead(tx, parent.id) - _spent(tx, parent.id, apart=child.id)
@@ -234,7 +233,7 @@ class Extending:
                         "This extends ",
                         Strong(text=gpu_id(parent)),
                         (
-                            f". Whoever may approve ${dollars(twice)} can also allow its"
+                            f". Whoever may approve {dollars(twice)} can also allow its"
                             " extensions ahead, up to that sum in all, this one included."
                         ),
                     ),
@@ -243,7 +242,7 @@ class Extending:
                 presses=(
                     Press(
                         action="gpu.permit",
-                        label=f"Allow up to ${dollars(twice)}",
+                        label=f"Allow up to {dollars(twice)}",
                         argument=f"{parent}|{money_text(twice)}",
                         confirm="Its extensions up to this sum are then bought without asking.",
                     ),
@@ -337,7 +336,7 @@ def _option(leg: Leg, before: Option | None, lost: timedelta) -> Option:
 
 def asked_words(proposal: Proposal, parent: int) -> tuple[Sentence, ...]:
     """Return what became of a press on Extend, for the person who pressed."""
-    price = f"${dollars(proposal.ceiling)}"
+    price = dollars(proposal.ceiling)
     if proposal.state is ProposalState.APPROVED:
         return ((f"{gpu_id(parent)} is being extended for {price}; nobody had to be asked.",),)
     return (

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from bot.domain.ending import usable
 from bot.domain.records import Receipt, Reservation, gpu_id
 from bot.domain.saying import Code, Moment, Press, Sentence, Strong
-from bot.domain.values import utc_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, utc_text
 from bot.ports import Transaction
 from bot.services.looking import ACTIVE_WORDS, NO_SHOW, is_ultraserver, lost_of, segment_at
 from bot.services.quiet import said_at
@@ -195,7 +194,7 @@ def _idle_words(
     return (
         (
             name,
-            f" stands idle: {what} cost ${dollars(cost * idle)} an hour and do nothing.",
+            f" stands idle: {what} cost {dollars(cost * idle)} an hour and do nothing.",
             *since,
         ),
         (

@@ -13,8 +13,7 @@ from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.saying import Mention, Moment, Sentence, Strong
-from bot.domain.values import money_text, utc_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Tagger, Transaction
 from bot.services.looking import lost_of
@@ -87,7 +86,7 @@ class Moving:
                 )
             )
         charge = (
-            f" The ${dollars(worth)} that its rest is worth were paid by"
+            f" The {dollars(worth)} that its rest is worth were paid by"
             f" {before.team or 'no team'}; extensions are {team or 'no team'}'s from now on."
         )
         self.telling.note(

@@ -14,8 +14,7 @@ from bot.domain.lifecycle import PurchaseState
 from bot.domain.records import AuditEntry, Due, Proposal, Purchase, Receipt, gpu_id
 from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.using import Leftover, LeftoverKind
-from bot.domain.values import utc_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, utc_text
 from bot.policy.configuration import Configuration
 from bot.policy.tiers import tier_for
 from bot.ports import Bell, Clock, Holdings, Leftovers, Store
@@ -111,8 +110,8 @@ class Overstaying:
                 ") runs past its agreed end ",
                 Moment(at=end),
                 (
-                    f". The approved ${dollars(purchase.fee)} is used up; each further hour costs"
-                    f" about ${dollars(_hourly(purchase))}. {ended or 'Please have it ended'}."
+                    f". The approved {dollars(purchase.fee)} is used up; each further hour costs"
+                    f" about {dollars(_hourly(purchase))}. {ended or 'Please have it ended'}."
                 ),
             )
             people: Sentence = tuple(

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.domain.records import Proposal, gpu_id
 from bot.domain.saying import Announcement, Audience, Moment, Press, Section, Sentence, Strong
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.telling import approval_key
@@ -57,7 +57,7 @@ class Pleading:
         words: Sentence = (
             Strong(text=name),
             (
-                f" waits for approval of ${dollars(proposal.ceiling)}. In an emergency you may act"
+                f" waits for approval of {dollars(proposal.ceiling)}. In an emergency you may act"
                 " alone: the reason that you give is posted for everybody. It can be done until "
             ),
             Moment(at=proposal.expires_at),

@@ -17,8 +17,7 @@ from bot.domain.records import (
     gpu_id,
 )
 from bot.domain.saying import Code, Mention, Moment, Sentence
-from bot.domain.values import money_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, money_text
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Buyer, Clock, Store, Transaction
@@ -128,8 +127,8 @@ class Proposing:
             )
         if request.max_total_usd is not None and option.total_usd > request.max_total_usd:
             raise UserError(
-                f"This costs ${dollars(option.total_usd)}, above the asked limit of"
-                f" ${dollars(request.max_total_usd)}."
+                f"This costs {dollars(option.total_usd)}, above the asked limit of"
+                f" {dollars(request.max_total_usd)}."
             )
         tier = self._tier(option.total_usd)
         lender = _lender(option, record) if option.kind is Kind.OWNED else None
@@ -156,7 +155,7 @@ class Proposing:
         if tier is None:
             last = self.configuration.approval.tiers[-1].up_to_usd
             raise UserError(
-                f"${dollars(total)} is more than anybody here may approve (${dollars(last)})."
+                f"{dollars(total)} is more than anybody here may approve ({dollars(last)})."
             )
         return tier
 

@@ -9,7 +9,7 @@ from bot.domain.lifecycle import PurchaseState
 from bot.domain.market import Kind, Market
 from bot.domain.records import Purchase, Receipt, Reservation
 from bot.domain.saying import Sentence, Strong
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 from bot.ports import Transaction
 from bot.services.extensions import children_of
 from bot.services.using import COUNTED, hours, usable_machine_hours, use_of
@@ -70,7 +70,7 @@ def _sentences(figures: Report, reservation: Reservation) -> Iterable[Sentence]:
     share = (figures.used / figures.held * 100).quantize(Decimal(1), rounding=ROUND_HALF_UP)
     yield (
         "Report: ",
-        Strong(text=f"${dollars(figures.paid)} paid"),
+        Strong(text=f"{dollars(figures.paid)} paid"),
         (
             f", {share} % used: {_tenth(figures.used)} of {_tenth(figures.held)} machine-hours,"
             " by the counts seen while it ran."
@@ -82,13 +82,13 @@ def _sentences(figures: Report, reservation: Reservation) -> Iterable[Sentence]:
         yield (f"{_tenth(figures.unseen)} machine-hours nobody could see; they count as not used.",)
     if figures.used and figures.accelerators:
         rate = figures.paid / figures.used / figures.accelerators
-        yield (f"That is ${dollars(rate)} for each GPU-hour in use, idle time paid for included.",)
+        yield (f"That is {dollars(rate)} for each GPU-hour in use, idle time paid for included.",)
     if figures.on_demand is not None:
         held, used = figures.on_demand * figures.held, figures.on_demand * figures.used
         yield (
             (
-                f"On-Demand at ${dollars(figures.on_demand)} an hour would have cost"
-                f" ${dollars(held)} for the same hours held, ${dollars(used)} for only the hours"
+                f"On-Demand at {dollars(figures.on_demand)} an hour would have cost"
+                f" {dollars(held)} for the same hours held, {dollars(used)} for only the hours"
                 " used, had there been any."
             ),
         )
@@ -104,7 +104,7 @@ def _hindsight(option: Option, cost: Decimal, paid: Decimal, reservation: Reserv
     return (
         (
             f"In hindsight the cheapest on offer was {kind} in {option.zone or option.region}:"
-            f" ${dollars(cost)} for what was used."
+            f" {dollars(cost)} for what was used."
         ),
     )
 

@@ -15,8 +15,7 @@ from bot.domain.ending import tail
 from bot.domain.market import Kind, Offering, Segment
 from bot.domain.records import Leg
 from bot.domain.request import Request
-from bot.domain.values import Usd
-from bot.policy.ceilings import dollars
+from bot.domain.values import Usd, dollars
 from bot.policy.configuration import Configuration
 
 HOUR = timedelta(hours=1)
@@ -196,7 +195,7 @@ def _hours(leg: Leg, offer: Offering, request: Request, begin: datetime) -> Deci
 
 
 def _dearer_words(leg: Leg, fee: Decimal) -> str:
-    return f"The price was ${dollars(leg.fee)} when it was approved and is ${dollars(fee)} now."
+    return f"The price was {dollars(leg.fee)} when it was approved and is {dollars(fee)} now."
 
 
 def _moved_words(leg: Leg, offers: Sequence[Offering]) -> str:

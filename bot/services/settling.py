@@ -21,8 +21,7 @@ from bot.domain.records import (
     gpu_id,
 )
 from bot.domain.saying import Code, Mention, Sentence
-from bot.domain.values import money_text, utc_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.closing import Closing
@@ -163,7 +162,7 @@ class Settling:
             "AWS gave no clear answer to the purchase of ",
             Code(text=purchase.offering_ref),
             (
-                f" for ${dollars(purchase.fee)}. It counts as bought until AWS's books say"
+                f" for {dollars(purchase.fee)}. It counts as bought until AWS's books say"
                 " otherwise; I am looking, and will not buy it again."
             ),
         )
@@ -194,7 +193,7 @@ class Settling:
             ),
             Code(text=purchase.id),
             (
-                f"? Its ${dollars(purchase.fee)} stays held, and I go on looking every hour."
+                f"? Its {dollars(purchase.fee)} stays held, and I go on looking every hour."
                 " Nothing is bought again."
             ),
         )

@@ -15,8 +15,7 @@ from bot.domain.errors import MarketError
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Offering, Segment
 from bot.domain.records import Leg, LegPurpose, Receipt
-from bot.domain.values import Instant, Usd
-from bot.policy.ceilings import dollars
+from bot.domain.values import Instant, Usd, dollars
 from bot.ports import Clock, MarketReader, Store, Transaction
 
 BUY_BEFORE_END = timedelta(hours=1)
@@ -42,7 +41,7 @@ class Tender(Model):
     @property
     def price(self) -> str:
         """The fee for people: $1,105.10."""
-        return "" if self.fee is None else f"${dollars(self.fee)}"
+        return "" if self.fee is None else dollars(self.fee)
 
 
 NOT_ASKED = Tender()

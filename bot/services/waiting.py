@@ -8,8 +8,7 @@ from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import AuditEntry, Proposal, Reservation, gpu_id
 from bot.domain.saying import Mention, Moment, Sentence
-from bot.domain.values import utc_text
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars, utc_text
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.permitting import Obstacle, unfit
 from bot.policy.tiers import escalation_time, everyone, nudge_times, tier_for
@@ -200,7 +199,7 @@ class Waiting:
         )
         words: Sentence = (
             (
-                f"Too few of those who may approve ${dollars(proposal.ceiling)} are left: they are"
+                f"Too few of those who may approve {dollars(proposal.ceiling)} are left: they are"
                 " deactivated, outside, or asked for it themselves. I have turned to"
             ),
             *turned,
@@ -238,7 +237,7 @@ def _asked_words(proposal: Proposal, people: Collection[str]) -> Sentence:
     return (
         *_names(people),
         (
-            f"{gpu_id(proposal.reservation_id)} asks for ${dollars(proposal.ceiling)}: please"
+            f"{gpu_id(proposal.reservation_id)} asks for {dollars(proposal.ceiling)}: please"
             " answer until "
         ),
         Moment(at=proposal.expires_at),
@@ -254,7 +253,7 @@ def _nudge_words(proposal: Proposal, people: Collection[str], number: int) -> Se
     count = f"reminder {number}: " if number > 1 else ""
     return (
         *_names(people),
-        f"{count}{gpu_id(proposal.reservation_id)} for ${dollars(proposal.ceiling)} waits since ",
+        f"{count}{gpu_id(proposal.reservation_id)} for {dollars(proposal.ceiling)} waits since ",
         Moment(at=proposal.asked_at),
         " for an answer; the time for it ends ",
         Moment(at=proposal.expires_at),

@@ -3,7 +3,7 @@
 from bot.domain.decision import Option
 from bot.domain.market import Kind
 from bot.domain.saying import Code, Moment, Press, Sentence
-from bot.policy.ceilings import dollars
+from bot.domain.values import dollars
 
 FILE = "gpu.watch.file"
 
@@ -24,7 +24,7 @@ def found_words(option: Option, line: str) -> tuple[Sentence, ...]:
             (
                 f"Found: {option.instance_count} x {option.instance_type} as"
                 f" {KINDS[option.kind]} in {option.zone or option.region},"
-                f" ${dollars(option.total_usd)} in all, from "
+                f" {dollars(option.total_usd)} in all, from "
             ),
             Moment(at=option.segments[0].start),
             ".",

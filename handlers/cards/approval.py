@@ -6,6 +6,7 @@ from bot.domain.decision import Option
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Proposal, gpu_id
+from bot.domain.values import exact_dollars
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
@@ -65,7 +66,7 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
 
 
 def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]:
-    ceiling = strong(wording.dollars(proposal.ceiling))
+    ceiling = strong(exact_dollars(proposal.ceiling))
     request = view.reservation.request
     yield f"{strong(gpu_id(view.reservation.id))} · {shown(wording.wanted(request))}"
     match proposal.state:
@@ -91,14 +92,14 @@ def _outcome(view: CardView, proposal: Proposal) -> str:
     """Return what became of a question that is not open any more."""
     match proposal.state:
         case ProposalState.DENIED:
-            return f"Denied: nothing was bought for {wording.dollars(proposal.ceiling)}"
+            return f"Denied: nothing was bought for {exact_dollars(proposal.ceiling)}"
         case ProposalState.SUPERSEDED:
             why = proposal.note or "a newer question replaced it"
             return f"No longer asked: {why}. Nothing is bought from this one"
         case ProposalState.EXPIRED:
             return "Expired, nothing was bought"
         case _:
-            approved = f"Approved up to {wording.dollars(proposal.ceiling)}"
+            approved = f"Approved up to {exact_dollars(proposal.ceiling)}"
             return f"{approved}{_followed(view, proposal)}"
 
 
@@ -109,7 +110,7 @@ def _followed(view: CardView, proposal: Proposal) -> str:
         part = "bought so far" if so_far(view, proposal) else "bought"
         if part == "bought" and _in_part(view, proposal):
             part = "but only a part was bought,"
-        return f", {part} for {wording.dollars(paid(rows))}"
+        return f", {part} for {exact_dollars(paid(rows))}"
     if open_money(view, proposal):
         return ""
     if view.reservation.state is ReservationState.SHADOWED:
@@ -141,7 +142,7 @@ def _money(view: CardView, proposal: Proposal) -> Iterator[str]:
         yield "No other option was found"
     else:
         yield (
-            f"Next best: {wording.dollars(other.total_usd)},"
+            f"Next best: {exact_dollars(other.total_usd)},"
             f" {shown(wording.KINDS[other.kind])}, {wording.CERTAINTIES[other.certainty]}"
         )
     after = budget_after(view, proposal.ceiling)
@@ -154,9 +155,7 @@ def _money(view: CardView, proposal: Proposal) -> Iterator[str]:
 
 def _signed(view: CardView, proposal: Proposal) -> str:
     after = budget_after(view, proposal.ceiling)
-    if after is None:
-        return ""
-    return f"-{wording.dollars(-after)}" if after < 0 else wording.dollars(after)
+    return "" if after is None else exact_dollars(after)
 
 
 def _alternative(view: CardView, option: Option) -> Option | None:
@@ -173,7 +172,7 @@ def _verdicts(view: CardView, names: Names) -> Iterator[str]:
 
 def _buttons(proposal: Proposal) -> Iterator[Block]:
     value = ids.ButtonValue(proposal=proposal.id).text()
-    amount = wording.dollars(proposal.ceiling)
+    amount = exact_dollars(proposal.ceiling)
     final = "" if proposal.option.cancellable else " It cannot be cancelled afterwards."
     yield button(
         f"Approve {amount}",
@@ -187,7 +186,7 @@ def _buttons(proposal: Proposal) -> Iterator[Block]:
 
 
 def _fallback(view: CardView, proposal: Proposal, names: Names) -> str:
-    amount = wording.dollars(proposal.ceiling)
+    amount = exact_dollars(proposal.ceiling)
     name = gpu_id(view.reservation.id)
     if proposal.state is ProposalState.OPEN:
         until = utc_words(proposal.expires_at)

@@ -12,6 +12,7 @@ from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
 from bot.domain.records import Proposal, Receipt, Switch, gpu_id
+from bot.domain.values import exact_dollars
 from bot.services.looking import ACTIVE_WORDS, counts_words, id_words
 from bot.services.views import CardView
 from handlers import ids
@@ -140,7 +141,7 @@ def option_lines(
     }[option.paid]
     amount = "so far" if view is not None and so_far(view, proposal) else "in all"
     yield (
-        f"{strong(wording.dollars(option.total_usd))} {amount}, {paid} · "
+        f"{strong(exact_dollars(option.total_usd))} {amount}, {paid} · "
         f"{wording.hourly(option.usd_per_accelerator_hour)} per GPU-hour"
     )
     kind = wording.KINDS[option.kind]
@@ -158,7 +159,7 @@ def option_lines(
         even = wording.percent(option.break_even_utilization)
         yield f"Pays off above {even} of the time in use{use}"
     if view is not None and view.budget_left is not None and view.reservation.state in BEFORE_MONEY:
-        yield f"Budget left this month: {wording.dollars(view.budget_left)}"
+        yield f"Budget left this month: {exact_dollars(view.budget_left)}"
 
 
 def _of_agreed(option: Option, view: CardView, proposal: Proposal | None) -> str:
@@ -279,7 +280,7 @@ def _other(other: Option, pick: Option) -> str:
     """Return one line on an option that lost, with why."""
     losing = ", ".join(list(_losing(other, pick))[:2]) or "as good, elsewhere"
     where = f"{wording.KINDS[other.kind]} in {other.zone or other.region}"
-    return f"{other.rank}. {wording.dollars(other.total_usd)} · {shown(where)} — {shown(losing)}"
+    return f"{other.rank}. {exact_dollars(other.total_usd)} · {shown(where)} — {shown(losing)}"
 
 
 def _losing(other: Option, pick: Option) -> Iterator[str]:
@@ -319,7 +320,7 @@ def _small_print(view: CardView) -> Iterator[str]:
         and view.approvable_up_to is not None
         and not wording.approvable(view, option)
     ):
-        most = wording.dollars(view.approvable_up_to)
+        most = exact_dollars(view.approvable_up_to)
         yield (
             f"Nobody here may approve more than {most}. Ask for less, for a shorter time, or have"
             " an administrator raise the limit."
@@ -384,7 +385,7 @@ def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
 
 def _gist(option: Option) -> str:
     return (
-        f"{wording.dollars(option.total_usd)} for {wording.machines(option)},"
+        f"{exact_dollars(option.total_usd)} for {wording.machines(option)},"
         f" {wording.KINDS[option.kind]}, {utc_words(wording.began(option))}"
         f" to {utc_words(option.usable_end)}, {wording.CERTAINTIES[option.certainty]}"
     )

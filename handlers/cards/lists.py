@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bot.domain.records import gpu_id
+from bot.domain.values import exact_dollars
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
@@ -69,7 +70,7 @@ def _parts(view: CardView) -> Iterator[str]:
     option = wording.shown_option(view)
     if option is not None:
         yield f"{moment(wording.began(option))} to {moment(option.usable_end)}"
-        yield wording.dollars(option.total_usd)
+        yield exact_dollars(option.total_usd)
         agreed = reservation.option
         if confirmed(view) and agreed is not None and option.instance_count < agreed.instance_count:
             yield f"{option.instance_count} of {agreed.instance_count} machines"

@@ -9,7 +9,7 @@ from bot.domain.lifecycle import ReservationState as State
 from bot.domain.market import Kind
 from bot.domain.records import LegPurpose
 from bot.domain.request import Request
-from bot.domain.values import cents, plain_text, rate_text
+from bot.domain.values import dollars, plain_text, rate_text
 from bot.services.looking import PAID_WORDS, ending_now, lost_of
 from bot.services.tendering import BUY_BEFORE_END, PREPAID
 from bot.services.views import CardView
@@ -72,15 +72,9 @@ def first_lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def dollars(amount: Decimal) -> str:
-    """Return an exact amount of dollars: $6,877.44; more than cents only when AWS gave more."""
-    whole, _, fraction = plain_text(amount).partition(".")
-    return f"${int(whole):,}.{fraction.ljust(2, '0')}"
-
-
 def hourly(rate: Decimal) -> str:
     """Return a rate in dollars and cents, half up."""
-    return dollars(cents(rate))
+    return dollars(rate)
 
 
 def percent(share: Decimal) -> str:

@@ -15,6 +15,7 @@ from bot.domain.market import Kind
 from bot.domain.records import Approval, Receipt, Switch
 from bot.domain.request import Choice, Question, Request
 from bot.domain.saying import Announcement, Audience, Section
+from bot.domain.values import exact_dollars
 from handlers import ids
 from handlers.cards import private
 from handlers.cards.approval import approval_card
@@ -22,7 +23,7 @@ from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import home_view, listing_messages
 from handlers.cards.notes import note_messages
 from handlers.cards.phrases import PHRASES
-from handlers.cards.wording import dollars, hourly, length, percent, wanted
+from handlers.cards.wording import hourly, length, percent, wanted
 from handlers.forms import FormContext, denial_form, request_form
 from handlers.ids import ButtonValue
 from tests.handlers.block_kit import elements, faults, view_faults
@@ -380,7 +381,7 @@ def test_every_sentence_is_there_in_every_language_with_the_same_values():
     ],
 )
 def test_an_amount_is_exact(given_amount, wanted_text):
-    assert dollars(Decimal(given_amount)) == wanted_text
+    assert exact_dollars(Decimal(given_amount)) == wanted_text
 
 
 def test_rates_shares_and_lengths_are_said_plainly():

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.records import BudgetEntry, Person
+from bot.domain.values import dollars
 from bot.policy.ceilings import (
     counted,
     daily_overrun,
     day_of,
-    dollars,
     month_of,
     team_overrun,
 )
@@ -170,8 +170,9 @@ def test_no_pause_means_no_reminder():
 
 
 def test_money_reads_with_groups_and_two_decimals():
-    assert dollars(Decimal("6877.4")) == "6,877.40"
-    assert dollars(Decimal("0.1")) == "0.10"
+    assert dollars(Decimal("6877.4")) == "$6,877.40"
+    assert dollars(Decimal("0.105")) == "$0.11"
+    assert dollars(Decimal("-1234.5")) == "-$1,234.50"
 
 
 @pytest.mark.parametrize(
