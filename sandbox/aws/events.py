@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.aws.ec2.blocks import fail_payment
 from sandbox.aws.ec2.instances import end_instance
+from sandbox.aws.ec2.reservations import machines_in
 from sandbox.aws.records import (
     BlockOffer,
     Extension,
@@ -141,9 +142,8 @@ def _node_failed(world: World, event: dict[str, Any]) -> None:
                 raise ValueError(
                     f"{wanted!r} is {reservation.state}; only an active one can break."
                 )
-            for machine in place.instances.values():
-                running = machine.state == "running" and not machine.impaired
-                if machine.reservation_id == reservation.id and running:
+            for machine in machines_in(world, reservation):
+                if machine.state == "running" and not machine.impaired:
                     machine.impaired = True
                     return
             until = world.now() + timedelta(seconds=world.supply.cleanup_seconds)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.aws import prices, quotas
+from sandbox.aws import prices, quotas, ram
 from sandbox.aws.ec2 import (
     blocks,
     extensions,
@@ -63,6 +63,12 @@ OPERATIONS: dict[tuple[str, str], Handler] = {
     ("sagemaker", "DeleteEndpoint"): endpoints.delete_endpoint,
     ("sagemaker", "ListEndpoints"): endpoints.list_endpoints,
     ("pricing", "GetProducts"): prices.get_products,
+    ("ram", "CreateResourceShare"): ram.create_share,
+    ("ram", "AssociateResourceShare"): ram.associate_share,
+    ("ram", "DisassociateResourceShare"): ram.disassociate_share,
+    ("ram", "DeleteResourceShare"): ram.delete_share,
+    ("ram", "GetResourceShares"): ram.get_shares,
+    ("ram", "GetResourceShareAssociations"): ram.get_associations,
     ("service-quotas", "ListServiceQuotas"): quotas.list_quotas,
     ("service-quotas", "ListAWSDefaultServiceQuotas"): quotas.list_defaults,
     ("service-quotas", "GetServiceQuota"): quotas.get_quota,

@@ -135,6 +135,7 @@ def _holds(operator: str, key: str, wanted: list[str], context: Context) -> bool
     test = {
         "StringEquals": lambda value: value in wanted,
         "StringLike": lambda value: any(_like(value, one) for one in wanted),
+        "Bool": lambda value: value in wanted,
     }.get(plain)
     if test is None or quantity not in {"", "ForAllValues", "ForAnyValue"}:
         message = f"the simulated AWS does not evaluate {operator}"
@@ -159,6 +160,8 @@ def needs_of(world: World, call: Call) -> list[Need]:
     """Every right that AWS checks for a call, dependent actions included."""
     if (call.service, call.operation) in FREE:
         return []
+    if call.service == "ram":
+        return list(_ram_needs(world, call))
     if call.service == "ec2":
         return list(_ec2_needs(world, call))
     if call.service == "sagemaker":
@@ -225,6 +228,32 @@ def _ec2_tags(world: World, call: Call, name: str) -> dict[str, list[str]]:
     if own is not None:
         return _carried(own.tags)
     return _carried(dict(ec2_backends[call.account][call.region].tags.get(name, {})))
+
+
+def _ram_needs(world: World, call: Call) -> Iterator[Need]:
+    """What RAM checks (Service Authorization Reference, "AWS Resource Access Manager")."""
+    action, where, params = _action(call), _where(call), call.params
+    about = {
+        "ram:RequestedResourceType": ["ec2:CapacityReservation"] * bool(params.get("resourceArns")),
+        "ram:ResourceArn": params.get("resourceArns") or [],
+        "ram:Principal": params.get("principals") or [],
+    }
+    if call.operation == "CreateResourceShare":
+        tags = [
+            {"Key": tag["key"], "Value": tag.get("value", "")} for tag in params.get("tags", ())
+        ]
+        external = str(params.get("allowExternalPrincipals", True)).lower()
+        asked = where | about | _asked(tags) | {"ram:RequestedAllowsExternalPrincipals": [external]}
+        yield Need(action, context=asked)
+        if tags:
+            yield Need("ram:TagResource", _arn(call, "resource-share/*"), where | _asked(tags))
+    elif call.operation.startswith("Get"):
+        yield Need(action, context=where)
+    else:
+        arn = params.get("resourceShareArn", "")
+        share = world.place(call.account, call.region).shares.get(arn)
+        carried = _carried(share.tags) if share is not None else {}
+        yield Need(action, arn, where | about | carried)
 
 
 def _sagemaker_needs(world: World, call: Call) -> Iterator[Need]:

@@ -28,8 +28,12 @@ SIGNING_NAMES = {
     "servicequotas": "service-quotas",
     "sts": "sts",
     "iam": "iam",
+    "ram": "ram",
 }
 """botocore's service name by the name in the signature's scope."""
+
+REST = frozenset({"ram"})
+"""Services whose operations have paths of their own."""
 
 SCOPE = re.compile(r"Credential=(?P<key>[^/]+)/\d+/(?P<region>[^/]+)/(?P<service>[^/]+)/")
 
@@ -56,6 +60,28 @@ def address_of(authorization: str) -> Address | None:
     return Address(match["key"], match["region"], SIGNING_NAMES.get(name, name))
 
 
+def spoken(service: str) -> str:
+    """The protocol in which botocore calls a service: JSON where a service speaks several."""
+    model = get_service_model(service)
+    return "json" if "json" in model.metadata.get("protocols", ()) else str(model.protocol)
+
+
+def operation_at(service: str, method: str, path: str) -> str | None:
+    """The operation that a method and path name, where the service's protocol is REST."""
+    if service not in REST:
+        return None
+    model = get_service_model(service)
+    return next(
+        (
+            name
+            for name in model.operation_names
+            if model.operation_model(name).http["method"] == method
+            and model.operation_model(name).http["requestUri"] == path
+        ),
+        "",
+    )
+
+
 def operation_of(target: str | None, body: bytes) -> str:
     """The operation that a request names, in its header or its form."""
     if target:
@@ -71,11 +97,12 @@ def operation_model(service: str, operation: str) -> OperationModel | None:
     return model.operation_model(operation) if operation in model.operation_names else None
 
 
-def parse(service: str, model: OperationModel, body: bytes) -> dict[str, Any]:
+def parse(service: str, model: OperationModel, body: bytes, query: str = "") -> dict[str, Any]:
     """The parameters as botocore names and types them; times are aware UTC."""
-    protocol = str(get_service_model(service).protocol)
+    protocol = spoken(service)
     parser = PROTOCOL_PARSERS[protocol](model, timestamp_parser=_aware)
-    form = MultiDict(parse_qsl(body.decode(), keep_blank_values=True))
+    words = query if service in REST else body.decode()
+    form = MultiDict(parse_qsl(words, keep_blank_values=True))
     parsed: dict[str, Any] = parser.parse(
         {
             "method": "POST",
@@ -105,7 +132,7 @@ def render(
     complaints = list(misfits(model.output_shape, answer, model.name))
     if complaints:
         raise ShapeError("; ".join(complaints))
-    protocol = str(get_service_model(service).protocol)
+    protocol = spoken(service)
     serializer = get_serializer_class(service, protocol)(
         operation_model=model, context=SerializationContext(request_id)
     )
@@ -117,12 +144,8 @@ def render(
 
 def render_error(service: str, error: AwsError, request_id: str) -> tuple[str, bytes]:
     """The content type and body of a refusal, in the service's protocol."""
-    protocol = (
-        "json"
-        if service not in SIGNING_NAMES.values()
-        else str(get_service_model(service).protocol)
-    )
-    if protocol == "json":
+    protocol = "json" if service not in SIGNING_NAMES.values() else spoken(service)
+    if protocol in {"json", "rest-json"}:
         body = json.dumps(
             {"__type": error.code, "message": error.message, "Message": error.message}
         )

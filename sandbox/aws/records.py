@@ -82,6 +82,11 @@ class Reservation:
     outages: list[Outage] = field(default_factory=list)
 
     @property
+    def arn(self) -> str:
+        """Its name in the whole of AWS."""
+        return f"arn:aws:ec2:{self.region}:{self.account}:capacity-reservation/{self.id}"
+
+    @property
     def is_block(self) -> bool:
         """Whether this is (part of) a Capacity Block."""
         return self.block_id is not None
@@ -283,6 +288,38 @@ class Settled:
 
 
 @dataclass(slots=True)
+class Sharing:
+    """One resource or principal of a share, as `kind` says."""
+
+    kind: str
+    entity: str
+    status: str
+    created: datetime
+    changed: datetime
+
+
+@dataclass(slots=True)
+class Share:
+    """A resource share of AWS RAM."""
+
+    arn: str
+    name: str
+    account: str
+    region: str
+    external: bool
+    created: datetime
+    changed: datetime
+    tags: dict[str, str]
+    status: str = "ACTIVE"
+    parts: list[Sharing] = field(default_factory=list)
+
+    def holds(self, kind: str, entity: str, *, waiting: bool = False) -> bool:
+        """Whether the entity is associated now, or is about to be."""
+        known = {"ASSOCIATED", "ASSOCIATING"} if waiting else {"ASSOCIATED"}
+        return any((p.kind, p.entity) == (kind, entity) and p.status in known for p in self.parts)
+
+
+@dataclass(slots=True)
 class Place:
     """The books of one account in one Region."""
 
@@ -301,3 +338,4 @@ class Place:
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     endpoint_configs: dict[str, dict[str, Any]] = field(default_factory=dict)
     endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    shares: dict[str, Share] = field(default_factory=dict)

@@ -104,6 +104,15 @@ class Supply(SupplyModel):
     denied: tuple[Denial, ...] = ()
     policies: tuple[RolePolicy, ...] = ()
     opted_in_zones: tuple[str, ...] = ()
+    organization_sharing: bool = True
+    """Whether AWS RAM may share within the one organization that all accounts are in."""
+    accounts_outside_organization: tuple[str, ...] = ()
+    new_accounts: tuple[str, ...] = ()
+    """Accounts with a limited billing history: AWS lets them share no reservation."""
+    sharing_seconds: int = Field(default=20, ge=0)
+    """How long a resource or an account takes to be associated with a share."""
+    own_zone_names: tuple[str, ...] = ()
+    """Accounts that see a Region's zones under other names than the others; ids are the same."""
 
     @model_validator(mode="after")
     def _payment_is_a_range(self) -> Self:

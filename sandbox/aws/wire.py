@@ -20,12 +20,12 @@ from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request
 
-from sandbox.aws import protocol
+from sandbox.aws import naming, protocol
 from sandbox.aws.buckets import Buckets
 from sandbox.aws.errors import AwsError, throttled
 from sandbox.aws.faults import Fault, FaultBook
 from sandbox.aws.furnishing import furnish
-from sandbox.aws.operations import FROM_MOTO, OPERATIONS
+from sandbox.aws.operations import FROM_MOTO, OPERATIONS, Handler
 from sandbox.aws.permissions import check_permission, role_of
 from sandbox.aws.times import stamp
 from sandbox.aws.world import Call, World
@@ -121,7 +121,7 @@ class Wire:
         if address is None:
             unsigned = AwsError("MissingAuthenticationToken", "The request is not signed.")
             return _send(self._refusal("", unsigned), start_response)
-        call = self._read(address, request.headers.get("X-Amz-Target"), body)
+        call = self._read(address, request, body)
         arrival = Arrival(call, environ, body, self.log.begin(call))
         fault = self.faults.take(call)
         if fault is None:
@@ -163,15 +163,18 @@ class Wire:
             self._kill_bot()
         raise ConnectionResetError(fault.kind)
 
-    def _read(self, address: protocol.Address, target: str | None, body: bytes) -> Call:
-        operation = protocol.operation_of(target, body)
+    def _read(self, address: protocol.Address, request: Request, body: bytes) -> Call:
+        named = protocol.operation_at(address.service, request.method, request.path)
+        if named is None:
+            named = protocol.operation_of(request.headers.get("X-Amz-Target"), body)
+        operation, query = named, request.query_string.decode()
         model = protocol.operation_model(address.service, operation)
         return Call(
             service=address.service,
             operation=operation,
             region=address.region,
             account=get_account_id_from(address.access_key),
-            params=protocol.parse(address.service, model, body) if model else {},
+            params=protocol.parse(address.service, model, body, query) if model else {},
             at=self.world.now(),
             role=role_of(address.access_key),
         )
@@ -215,11 +218,19 @@ class Wire:
                     "DryRunOperation", "Request would have succeeded, but DryRun flag is set."
                 )
             if handler is not None:
-                return self._render(call, handler(self.world, call))
+                return self._render(call, self._handled(handler, call))
         if (call.service, call.operation) in FROM_MOTO:
             return self._ask_moto(arrival)
         code = "UnsupportedOperation" if call.service == "ec2" else "UnknownOperationException"
         raise AwsError(code, f"The simulated AWS does not offer {call.operation}.")
+
+    def _handled(self, handler: Handler, call: Call) -> dict[str, Any]:
+        """The answer of an operation of ours, in the zone names of the caller's account."""
+        if call.account not in self.world.supply.own_zone_names:
+            return handler(self.world, call)
+        turned = replace(call, params=naming.asked(call.region, call.params))
+        answer: dict[str, Any] = naming.told(call.region, handler(self.world, turned))
+        return answer
 
     def _render(self, call: Call, answer: dict[str, Any]) -> Reply:
         model = protocol.operation_model(call.service, call.operation)
@@ -240,16 +251,20 @@ class Wire:
     def _ask_moto(self, arrival: Arrival) -> Reply:
         """The reply of moto; one at a time, since its books are not made for threads."""
         environ = {k: v for k, v in arrival.environ.items() if not k.startswith("werkzeug.")}
-        environ["wsgi.input"] = io.BytesIO(arrival.body)
+        call, sent = arrival.call, arrival.body
+        turns = call.account in self.world.supply.own_zone_names
+        environ["wsgi.input"] = io.BytesIO(naming.asked_body(call.region, sent) if turns else sent)
         with self._moto_lock:
             self.asked_moto = True
-            if arrival.call.service == "ec2":
-                furnish(arrival.call.account, arrival.call.region)
+            if call.service == "ec2":
+                furnish(call.account, call.region)
             chunks, status, headers = run_wsgi_app(self._moto, environ, buffered=True)
         number = int(status.split(maxsplit=1)[0])
         kept = [(key, value) for key, value in headers if key.lower() != "content-length"]
         outcome = "ok" if number < 400 else f"http-{number}"
-        return Reply(number, kept, b"".join(chunks), outcome)
+        body = b"".join(chunks)
+        body = naming.told_body(call.region, body) if turns else body
+        return Reply(number, kept, body, outcome)
 
 
 def _headers(content_type: str, request_id: str) -> list[tuple[str, str]]:

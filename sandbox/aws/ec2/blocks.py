@@ -8,7 +8,13 @@ from sandbox.aws import times
 from sandbox.aws.catalog import ULTRASERVER_MEMBERS
 from sandbox.aws.ec2.filters import check_tag_targets, passes, tag_list, tags_of
 from sandbox.aws.ec2.instances import end_instance
-from sandbox.aws.ec2.reservations import available, describe, in_use, out_of_order
+from sandbox.aws.ec2.reservations import (
+    available,
+    describe,
+    in_use,
+    machines_in,
+    out_of_order,
+)
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
 from sandbox.aws.quotas import block_code, block_quota, vcpus
@@ -62,7 +68,7 @@ def purchase_block(world: World, call: Call) -> dict[str, Any]:
     place.reservations |= {one.id: one for one in reservations}
     offer.sold = world.supply.offering_sells_once
     _settle_payment(world, block, reservations)
-    rows = [describe(world, place, one) for one in reservations]
+    rows = [describe(world, one) for one in reservations]
     return {
         "CapacityReservation": rows[0],
         "CapacityReservations": rows,
@@ -219,8 +225,8 @@ def end_block_later(world: World, reservation: Reservation) -> None:
     def drain(moment: datetime) -> None:
         if reservation.end != expected or reservation.state != "active":
             return
-        for instance in world.place(reservation.account, reservation.region).instances.values():
-            if instance.reservation_id == reservation.id and instance.occupies:
+        for instance in machines_in(world, reservation):
+            if instance.occupies:
                 end_instance(world, instance, moment, "Server.CapacityBlockExpired")
 
     def expire(_moment: datetime) -> None:
@@ -317,29 +323,26 @@ def describe_block_status(world: World, call: Call) -> dict[str, Any]:
 
 def _describe_status(world: World, place: Place, block: Block) -> dict[str, Any]:
     parts = [place.reservations[one] for one in block.reservation_ids]
-    broken = sum(_impaired(place, one) + out_of_order(world, one) for one in parts)
+    broken = sum(_impaired(world, one) + out_of_order(world, one) for one in parts)
     active = state_of(place, block) == "active"
     return {
         "CapacityBlockId": block.id,
         "InterconnectStatus": "ok" if active else "insufficient-data",
         "TotalCapacity": sum(one.count for one in parts),
-        "TotalAvailableCapacity": sum(available(world, place, one) for one in parts),
+        "TotalAvailableCapacity": sum(available(world, one) for one in parts),
         "TotalUnavailableCapacity": broken,
         "CapacityReservationStatuses": [
             {
                 "CapacityReservationId": one.id,
                 "TotalCapacity": one.count,
-                "TotalAvailableCapacity": available(world, place, one),
-                "TotalUnavailableCapacity": in_use(place, one) + out_of_order(world, one),
+                "TotalAvailableCapacity": available(world, one),
+                "TotalUnavailableCapacity": in_use(world, one) + out_of_order(world, one),
             }
             for one in parts
         ],
     }
 
 
-def _impaired(place: Place, reservation: Reservation) -> int:
-    return sum(
-        1
-        for instance in place.instances.values()
-        if instance.reservation_id == reservation.id and instance.occupies and instance.impaired
-    )
+def _impaired(world: World, reservation: Reservation) -> int:
+    machines = machines_in(world, reservation)
+    return sum(1 for machine in machines if machine.occupies and machine.impaired)

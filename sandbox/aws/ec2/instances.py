@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.aws.ec2.filters import passes, tag_list, tags_of
 from sandbox.aws.ec2.launch import Launch, own_zones, read_launch, with_template
-from sandbox.aws.ec2.reservations import available, find
+from sandbox.aws.ec2.reservations import available, find_usable
 from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
 from sandbox.aws.pools import on_demand_left, spot_left
@@ -92,9 +92,9 @@ def start_instances(world: World, call: Call, order: Order) -> list[Instance]:
         raise AwsError("InvalidParameterValue", "The market type (purchasing) option is not valid.")
     place = world.place(call.account, call.region)
     if launch.reservation_id is not None:
-        reservation = find(world, call, launch.reservation_id)
+        reservation = find_usable(world, call, launch.reservation_id)
         _check_target(world, launch, reservation)
-        count = min(available(world, place, reservation), order.most)
+        count = min(available(world, reservation), order.most)
         if count < order.least:
             raise AwsError(
                 "ReservationCapacityExceeded",
@@ -150,9 +150,9 @@ def _start_free(world: World, call: Call, order: Order) -> list[Instance]:
                 and not reservation.is_block
                 and reservation.instance_type == launch.instance_type
                 and reservation.zone in zones
-                and available(world, place, reservation) >= order.least
+                and available(world, reservation) >= order.least
             ):
-                count = min(available(world, place, reservation), order.most)
+                count = min(available(world, reservation), order.most)
                 return _start(world, order, place, count, reservation)
     most = min(order.most, _allowed(world, call, order))
     for zone in zones:
@@ -235,12 +235,13 @@ def end_instance(world: World, machine: Instance, moment: datetime, reason: str)
     """Begins to terminate a machine; a slot of a block is cleaned up for a while after."""
     machine.state = "shutting-down"
     machine.reason = f"{reason} ({moment:%Y-%m-%d %H:%M:%S} GMT)"
-    place = world.place(machine.account, machine.region)
 
     def terminate(ended: datetime) -> None:
         machine.state = "terminated"
         machine.ended = ended
-        reservation = place.reservations.get(machine.reservation_id or "")
+        held = (place.reservations for place in world.region_places(machine.region))
+        into = machine.reservation_id or ""
+        reservation = next((books[into] for books in held if into in books), None)
         if reservation is None or not reservation.is_block:
             return
         until = ended + timedelta(seconds=world.supply.cleanup_seconds)

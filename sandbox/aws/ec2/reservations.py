@@ -9,7 +9,7 @@ from sandbox.aws.errors import AwsError
 from sandbox.aws.paging import page, with_token
 from sandbox.aws.pools import on_demand_left
 from sandbox.aws.quotas import instances_left
-from sandbox.aws.records import Place, Reservation, Settled
+from sandbox.aws.records import Instance, Reservation, Settled
 from sandbox.aws.times import stamp
 from sandbox.aws.world import Call, World
 from sandbox.aws.zones import Zone, zone_named, zones_of
@@ -29,13 +29,19 @@ GRACE = timedelta(minutes=45)
 """A limited reservation ends within an hour after the given time (EC2 API Reference)."""
 
 
-def in_use(place: Place, reservation: Reservation) -> int:
-    """How many machines occupy a reservation."""
-    return sum(
-        1
+def machines_in(world: World, reservation: Reservation) -> list[Instance]:
+    """The machines in a reservation, of every account that it is shared with, ended ones too."""
+    return [
+        instance
+        for place in world.region_places(reservation.region)
         for instance in place.instances.values()
-        if instance.reservation_id == reservation.id and instance.occupies
-    )
+        if instance.reservation_id == reservation.id
+    ]
+
+
+def in_use(world: World, reservation: Reservation) -> int:
+    """How many machines occupy a reservation."""
+    return sum(1 for instance in machines_in(world, reservation) if instance.occupies)
 
 
 def out_of_order(world: World, reservation: Reservation) -> int:
@@ -48,11 +54,11 @@ def out_of_order(world: World, reservation: Reservation) -> int:
     )
 
 
-def available(world: World, place: Place, reservation: Reservation) -> int:
+def available(world: World, reservation: Reservation) -> int:
     """How many machines can be launched into a reservation now."""
     if reservation.state != "active":
         return 0
-    free = reservation.count - in_use(place, reservation) - out_of_order(world, reservation)
+    free = reservation.count - in_use(world, reservation) - out_of_order(world, reservation)
     return max(free, 0)
 
 
@@ -76,18 +82,49 @@ def find(world: World, call: Call, reservation_id: str) -> Reservation:
     return reservation
 
 
+def shared_with(world: World, call: Call) -> dict[str, Reservation]:
+    """The reservations of other accounts that are shared with the caller's, by id."""
+    arns = {
+        part.entity
+        for place in world.region_places(call.region)
+        for share in place.shares.values()
+        if place.account != call.account and share.holds("PRINCIPAL", call.account)
+        for part in share.parts
+        if share.holds("RESOURCE", part.entity)
+    }
+    return {
+        one.id: one
+        for place in world.region_places(call.region)
+        for one in place.reservations.values()
+        if one.arn in arns
+    }
+
+
+def find_usable(world: World, call: Call, reservation_id: str) -> Reservation:
+    """The reservation with this id, the caller's own or one that is shared with it.
+
+    Raises:
+        AwsError: the id is malformed, unknown, not yet in the books, or not shared.
+    """
+    shared = shared_with(world, call).get(reservation_id)
+    return shared or find(world, call, reservation_id)
+
+
 def describe_reservations(world: World, call: Call) -> dict[str, Any]:
-    """DescribeCapacityReservations; one unknown id fails the whole call."""
+    """DescribeCapacityReservations, shared ones too; one unknown id fails the whole call."""
     place = world.place(call.account, call.region)
     ids = call.params.get("CapacityReservationIds")
     if ids:
-        chosen = [find(world, call, one) for one in ids]
+        chosen = [find_usable(world, call, one) for one in ids]
     else:
         now = world.now()
         chosen = [one for one in place.reservations.values() if one.visible_at <= now]
+        chosen += shared_with(world, call).values()
     filters = call.params.get("Filters")
     rows = [
-        describe(world, place, one) for one in chosen if passes(filters, _fields(one), one.tags)
+        describe(world, one) if one.account == call.account else _seen_elsewhere(world, one)
+        for one in chosen
+        if passes(filters, _fields(one), one.tags if one.account == call.account else {})
     ]
     found, token = page(rows, call.params)
     return with_token({"CapacityReservations": found}, token)
@@ -112,7 +149,7 @@ def _fields(reservation: Reservation) -> dict[str, str]:
     }
 
 
-def describe(world: World, place: Place, reservation: Reservation) -> dict[str, Any]:
+def describe(world: World, reservation: Reservation) -> dict[str, Any]:
     """The reservation as AWS words it; a block counts 0 instances before it starts."""
     waits = reservation.state in {"payment-pending", "payment-failed", "scheduled"}
     tags = dict(reservation.tags)
@@ -121,17 +158,14 @@ def describe(world: World, place: Place, reservation: Reservation) -> dict[str, 
     row: dict[str, Any] = {
         "CapacityReservationId": reservation.id,
         "OwnerId": reservation.account,
-        "CapacityReservationArn": (
-            f"arn:aws:ec2:{reservation.region}:{reservation.account}"
-            f":capacity-reservation/{reservation.id}"
-        ),
+        "CapacityReservationArn": reservation.arn,
         "AvailabilityZone": reservation.zone.name,
         "AvailabilityZoneId": reservation.zone.id,
         "InstanceType": reservation.instance_type,
         "InstancePlatform": reservation.platform,
         "Tenancy": "default",
         "TotalInstanceCount": 0 if waits else reservation.count,
-        "AvailableInstanceCount": available(world, place, reservation),
+        "AvailableInstanceCount": available(world, reservation),
         "EbsOptimized": False,
         "EphemeralStorage": False,
         "State": reservation.state,
@@ -150,6 +184,11 @@ def describe(world: World, place: Place, reservation: Reservation) -> dict[str, 
         active = reservation.state == "active"
         row["LaunchStatus"] = "launchable" if active else "unlaunchable"
     return row
+
+
+def _seen_elsewhere(world: World, reservation: Reservation) -> dict[str, Any]:
+    """The reservation as a consumer sees it: its owner's tags are the owner's alone."""
+    return {**describe(world, reservation), "Tags": []}
 
 
 def create_reservation(world: World, call: Call) -> dict[str, Any]:
@@ -192,7 +231,7 @@ def create_reservation(world: World, call: Call) -> dict[str, Any]:
     place.reservations[reservation.id] = reservation
     world.mark(reservation.visible_at)
     _end_later(world, reservation)
-    answer = {"CapacityReservation": describe(world, place, reservation)}
+    answer = {"CapacityReservation": describe(world, reservation)}
     if token:
         place.tokens[key] = Settled(request=request, answer=answer)
     return answer
@@ -270,9 +309,8 @@ def _end_later(world: World, reservation: Reservation) -> None:
 
 
 def _release(world: World, reservation: Reservation, _moment: datetime) -> None:
-    for instance in world.place(reservation.account, reservation.region).instances.values():
-        if instance.reservation_id == reservation.id:
-            instance.reservation_id = None
+    for instance in machines_in(world, reservation):
+        instance.reservation_id = None
 
 
 def cancel_reservation(world: World, call: Call) -> dict[str, Any]:
@@ -301,19 +339,19 @@ def modify_reservation(world: World, call: Call) -> dict[str, Any]:
     Raises:
         AwsError: it is a Capacity Block or not active, or there is no room.
     """
-    params, place = call.params, world.place(call.account, call.region)
+    params = call.params
     reservation = find(world, call, params.get("CapacityReservationId", ""))
     if reservation.is_block:
         raise AwsError("OperationNotPermitted", "You can't modify or cancel a Capacity Block.")
     if reservation.state != "active":
         raise AwsError("InvalidCapacityReservationState", f"It is {reservation.state}.")
     count = params.get("InstanceCount", reservation.count)
-    if count < max(in_use(place, reservation), 1):
+    if count < max(in_use(world, reservation), 1):
         raise AwsError("InvalidParameterValue", "More instances run in it than that.")
     if params.get("EndDateType") == "limited" or "EndDate" in params:
         _check_end(world, params)
     criteria = params.get("InstanceMatchCriteria", reservation.match)
-    if criteria != reservation.match and in_use(place, reservation):
+    if criteria != reservation.match and in_use(world, reservation):
         raise AwsError("InvalidParameterValue", "Match criteria change only while it is idle.")
     if count > reservation.count:
         more = count - reservation.count
