@@ -24,6 +24,7 @@ from bot.services.duties import Duties, Step
 from bot.services.following import Following
 from bot.services.lending import Lending
 from bot.services.overstaying import Overstaying
+from bot.services.overviews import Overviews
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
 from bot.services.purchasing import Purchasing
@@ -33,6 +34,7 @@ from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
 from bot.services.retrying import Retrying
 from bot.services.settling import Settling
+from bot.services.sharing import SHARE, UNSHARE, Sharing
 from bot.services.switching import Switching
 from bot.services.telling import Telling
 from bot.services.tendering import Tendering
@@ -138,6 +140,9 @@ def build(
         store=store, clock=clock, holdings=aws.holdings, leftovers=aws.leftovers,
         telling=telling, pleading=pleading, configuration=configuration, bell=bell,
     )  # fmt: skip
+    sharing = Sharing(
+        store=store, clock=clock, sharer=aws.sharer, telling=telling, pleading=pleading
+    )
     counsel = Counsel(
         questioning=Questioning(
             store=store, clock=clock, verifying=verifying, telling=telling, pleading=pleading,
@@ -173,6 +178,10 @@ def build(
             configuration=configuration, bell=bell,
         )
     )  # fmt: skip
+    overviews = Overviews(
+        store=store, clock=clock, verifying=verifying, digesting=digesting, quoting=quoting,
+        catalog=catalog, configuration=configuration, bell=bell,
+    )  # fmt: skip
     desk = Desk(
         store=store,
         clock=clock,
@@ -194,6 +203,7 @@ def build(
         after=after,
         uses=used,
         watching=watching,
+        overviews=overviews,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
     messenger = SlackMessenger(posting=posting, reading=reading, views=views, names=people.name)
@@ -222,6 +232,8 @@ def build(
                 "tag": after.tag,
                 "digest": digesting.digest,
                 "watch": watching.look,
+                SHARE: sharing.share,
+                UNSHARE: sharing.unshare,
                 **used.steps,
             },
         ),

@@ -5,41 +5,26 @@ presser may. Buttons of rooms whose services are plugged in later stand in `Desk
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never, cast
 
 from bot.domain.errors import NotAllowedError, UserError
-from bot.domain.records import Delivery, Person, gpu_id
+from bot.domain.records import Delivery, gpu_id
 from bot.domain.request import Parsed, Problem, Request, Status
-from handlers import after, ids, questions, use, watching
+from handlers import after, ids, overview, questions, use, watching
 from handlers.answers import answers_to, is_settled, picked, settle
 from handlers.cards.decision import seen
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
-from handlers.commands import Said, Scope, denial, list_page, obey
+from handlers.commands import Scope, denial, list_page, obey
 from handlers.deliveries import Action, Command, Submission, read_item
 from handlers.desk import Desk
 from handlers.forms import FormContext, request_form
-from handlers.ids import ButtonValue
+from handlers.heard import Pressed, Said, outdated
 from handlers.reply import NOTHING, Form, Message, Reply
 from handlers.submissions import line_sent
 
 PLAIN = frozenset({"mine", "team", "all"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pressed:
-    """One press: by whom, where, and what the button carried. `delivery` is its own row."""
-
-    delivery: int
-    action: Action
-    person: Person
-    value: ButtonValue
-
-    @property
-    def user(self) -> str:
-        """Who pressed."""
-        return self.action.user
 
 
 def press(pressed: Pressed, desk: Desk) -> Reply:
@@ -251,13 +236,13 @@ def _first_time(delivery: Delivery, desk: Desk) -> bool:
 
 def _reservation(pressed: Pressed) -> int:
     if pressed.value.reservation is None:
-        raise UserError("That button is from an older version of me.", hint="list")
+        raise outdated()
     return pressed.value.reservation
 
 
 def _proposal(pressed: Pressed) -> int:
     if pressed.value.proposal is None:
-        raise UserError("That button is from an older version of me.", hint="list")
+        raise outdated()
     return pressed.value.proposal
 
 
@@ -272,6 +257,7 @@ KNOWN: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.FORM: _open_form,
     ids.OLDER: _older,
     **after.BUTTONS,
+    **overview.BUTTONS,
     **questions.BUTTONS,
     **use.BUTTONS,
     **watching.BUTTONS,

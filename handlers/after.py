@@ -6,50 +6,20 @@ may do it, and whether it still can be done, is the service's business.
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Protocol
 
 from bot.domain.errors import UserError
-from bot.domain.request import Parsed
-from bot.domain.saying import Sentence
+from bot.domain.saying import Section, Sentence
 from bot.services.afterwards import Afterwards
 from handlers import ids
+from handlers.cards.notes import whispered
 from handlers.desk import Desk
-from handlers.ids import ButtonValue
-from handlers.rendering import mrkdwn, plain, section
-from handlers.reply import Message, Reply
-
-OLD = "That button is from an older version of me."
-
-
-class Said(Protocol):
-    """A line, as far as it matters here."""
-
-    @property
-    def parsed(self) -> Parsed:
-        """What it means."""
-
-    @property
-    def user(self) -> str:
-        """Who said it."""
-
-
-class Pressed(Protocol):
-    """A press, as far as it matters here."""
-
-    @property
-    def value(self) -> ButtonValue:
-        """What the button carried."""
-
-    @property
-    def user(self) -> str:
-        """Who pressed."""
+from handlers.heard import Pressed, Said, outdated
+from handlers.reply import Reply
 
 
 def told(sentences: tuple[Sentence, ...]) -> Reply:
     """Return the service's words as one private message."""
-    text = " ".join(plain(sentence) for sentence in sentences)
-    blocks = (section("\n".join(mrkdwn(sentence) for sentence in sentences)),)
-    return Reply(messages=(Message(text, blocks),))
+    return Reply(messages=whispered((Section(sentences=sentences),)))
 
 
 def _after(desk: Desk) -> Afterwards:
@@ -115,7 +85,7 @@ def carried(pressed: Pressed, *, default: str = "") -> tuple[int, str]:
     if not number and pressed.value.reservation is not None:
         number = str(pressed.value.reservation)
     if not number.isdecimal():
-        raise UserError(OLD, hint="list")
+        raise outdated()
     return int(number), figure or default
 
 
@@ -130,7 +100,7 @@ def _figure(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation as error:
-        raise UserError(OLD, hint="list") from error
+        raise outdated() from error
 
 
 VERBS: dict[str, Callable[[Said, Desk], Reply]] = {

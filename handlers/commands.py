@@ -4,22 +4,21 @@ A verb is known here exactly when its service exists; help lists these and no ot
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, cast
 
-from bot.domain.errors import UserError
-from bot.domain.records import Person, Switch, gpu_id
-from bot.domain.request import Parsed, Request, Status
+from bot.domain.errors import BugError, UserError
+from bot.domain.records import Switch, gpu_id
+from bot.domain.request import Request, Status
 from bot.services.asking import Asker
-from handlers import after, use, watching
+from handlers import after, overview, use, watching
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
 from handlers.cards.lists import listing_messages
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
-from handlers.deliveries import Command
 from handlers.desk import Desk
 from handlers.forms import FormContext, denial_form, request_form
+from handlers.heard import Said
 from handlers.reply import NOTHING, Form, Message, Reply
 
 Scope = Literal["mine", "team", "all"]
@@ -37,31 +36,6 @@ SWITCHES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One line, understood: who said it, where, and as which inbox row it was kept.
-
-    `changes` is the reservation whose request the line replaces, when it came from that form.
-    """
-
-    delivery: int
-    command: Command
-    person: Person
-    parsed: Parsed
-    again: bool = False
-    changes: int | None = None
-
-    @property
-    def user(self) -> str:
-        """Who said it."""
-        return self.command.user
-
-    @property
-    def locale(self) -> str:
-        """The language to answer in."""
-        return self.person.locale
-
-
 def obey(said: Said, desk: Desk) -> Reply:
     """Return the answer to one line; questions and refusals are answers, too."""
     parsed = said.parsed
@@ -74,7 +48,7 @@ def obey(said: Said, desk: Desk) -> Reply:
         return Reply(messages=(marked,))
     verb = parsed.command or ""
     if verb not in KNOWN:
-        raise UserError(f"{verb} is not available yet.", hint="help")
+        raise BugError(f"{verb or 'a line'} was understood, and no room obeys it")
     if parsed.status is Status.ASK and verb == "deny" and parsed.id is not None:
         return _ask_why(said, desk)
     if parsed.status is Status.ASK:
@@ -246,6 +220,7 @@ KNOWN: dict[str, Callable[[Said, Desk], Reply]] = {
     "stop": _stop,
     "resume": _resume,
     "help": _help,
+    **overview.VERBS,
     **after.VERBS,
     **use.VERBS,
     **watching.VERBS,

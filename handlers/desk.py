@@ -16,6 +16,7 @@ from bot.ports import Bell, Clock, People, Store
 from bot.services.afterwards import Afterwards
 from bot.services.asking import Asker, Filed
 from bot.services.counsel import Counsel
+from bot.services.overviews import Overviews
 from bot.services.uses import Uses
 from bot.services.views import CardView
 from bot.services.watching import Watching
@@ -141,4 +142,5 @@ class Desk:
     uses: Uses | None = None
     counsel: Counsel | None = None
     watching: Watching | None = None
+    overviews: Overviews | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

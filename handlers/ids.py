@@ -41,6 +41,7 @@ RETRY = "gpu.retry"
 WATCH = "gpu.watch"
 WATCH_FILE = "gpu.watch.file"
 WATCH_STOP = "gpu.watch.stop"
+DIGEST_POST = "gpu.digest.post"
 
 REQUEST_VIEW = "gpu.request.view"
 DENY_VIEW = "gpu.deny.view"

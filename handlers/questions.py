@@ -4,60 +4,24 @@ Each form takes one text. What a button carries is ids only; the service decides
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from bot.domain.errors import UserError
-from bot.domain.records import Person, gpu_id
+from bot.domain.records import gpu_id
 from bot.services.counsel import Counsel
 from handlers import ids
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
-from handlers.deliveries import Action, Submission
 from handlers.desk import Desk
 from handlers.forms import WORDS, FormContext, words_form
-from handlers.ids import ButtonValue
+from handlers.heard import Pressed, Sent, number_in, outdated
 from handlers.reply import NOTHING, Form, Reply
-
-OLD = "That button is from an older version of me."
-
-
-class Pressed(Protocol):
-    """A press, as far as it matters here."""
-
-    @property
-    def action(self) -> Action:
-        """Where it was pressed, and by whom."""
-
-    @property
-    def person(self) -> Person:
-        """Who pressed, as Slack knows them."""
-
-    @property
-    def value(self) -> ButtonValue:
-        """What the button carried."""
-
-    @property
-    def user(self) -> str:
-        """Who pressed."""
-
-
-class Sent(Protocol):
-    """A sent form, as far as it matters here."""
-
-    @property
-    def form(self) -> Submission:
-        """The form and its values."""
-
-    @property
-    def context(self) -> FormContext:
-        """What the form remembers."""
 
 
 def _ask(pressed: Pressed, desk: Desk) -> Reply:
     """Ask the approver for their question."""
     number = pressed.value.proposal
     if number is None:
-        raise UserError(OLD, hint="list")
+        raise outdated()
     name = gpu_id(desk.views.proposal(number).reservation.id)
     return _form(pressed, ids.ASK_VIEW, "ask_form", name=name, proposal=number)
 
@@ -73,13 +37,13 @@ def _answer(pressed: Pressed, desk: Desk) -> Reply:
 
 def _alone(pressed: Pressed, desk: Desk) -> Reply:
     """Ask whoever would act alone for the reason, which is posted."""
-    number = _number(pressed.value.argument)
+    number = number_in(pressed.value.argument)
     name = gpu_id(desk.views.proposal(number).reservation.id)
     return _form(pressed, ids.ALONE_VIEW, "alone_form", name=name, proposal=number)
 
 
 def _retry(pressed: Pressed, desk: Desk) -> Reply:
-    _counsel(desk).retry(_number(pressed.value.argument), by=pressed.user)
+    _counsel(desk).retry(number_in(pressed.value.argument), by=pressed.user)
     return NOTHING
 
 
@@ -92,7 +56,7 @@ def _sent_question(sent: Sent, desk: Desk) -> Reply:
 def _sent_answer(sent: Sent, desk: Desk) -> Reply:
     proposal, text = _of(sent)
     if sent.context.question is None:
-        raise UserError(OLD, hint="list")
+        raise outdated()
     _counsel(desk).answer(proposal, sent.context.question, by=sent.form.user, text=text)
     return NOTHING
 
@@ -128,19 +92,13 @@ def _counsel(desk: Desk) -> Counsel:
 
 def _of(sent: Sent) -> tuple[int, str]:
     if sent.context.proposal is None:
-        raise UserError(OLD, hint="list")
+        raise outdated()
     return sent.context.proposal, sent.form.values.get(WORDS) or ""
-
-
-def _number(argument: str | None) -> int:
-    if argument is None or not argument.isdecimal():
-        raise UserError(OLD, hint="list")
-    return int(argument)
 
 
 def _two_numbers(argument: str | None) -> tuple[int, int]:
     first, _, second = (argument or "").partition("|")
-    return _number(first), _number(second)
+    return number_in(first), number_in(second)
 
 
 BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {

@@ -1,26 +1,15 @@
 """Sent forms: a new request, a changed one, or a denial with its reason."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from bot.domain.errors import UserError
-from bot.domain.records import Delivery, Person
 from handlers import ids, questions
-from handlers.commands import Said, obey
+from handlers.commands import obey
 from handlers.deliveries import Command, Submission
 from handlers.desk import Desk
 from handlers.forms import DENIAL, FormContext, sentence_of
+from handlers.heard import Said, Sent
 from handlers.reply import NOTHING, Reply
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """One sent form, as it was kept in the inbox."""
-
-    delivery: Delivery
-    form: Submission
-    person: Person
-    context: FormContext
 
 
 def submit(sent: Sent, desk: Desk) -> Reply:

@@ -4,44 +4,16 @@ Verbs and buttons, each the one service call it stands for; services decide who 
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from bot.domain.errors import UserError
-from bot.domain.request import Parsed
-from bot.domain.saying import Announcement, Audience, Menu, Section
+from bot.domain.saying import Section
 from bot.services.kits import Handout
 from bot.services.uses import Uses
 from handlers import ids
-from handlers.cards.notes import note_messages
+from handlers.cards.notes import whispered
 from handlers.desk import Desk
-from handlers.ids import ButtonValue
-from handlers.reply import Message, Reply
-
-OLD = "That button is from an older version of me."
-
-
-class Said(Protocol):
-    """A line, as far as it matters here."""
-
-    @property
-    def parsed(self) -> Parsed:
-        """What it means."""
-
-    @property
-    def user(self) -> str:
-        """Who said it."""
-
-
-class Pressed(Protocol):
-    """A press, as far as it matters here."""
-
-    @property
-    def value(self) -> ButtonValue:
-        """What the button carried."""
-
-    @property
-    def user(self) -> str:
-        """Who pressed."""
+from handlers.heard import Pressed, Said, outdated
+from handlers.reply import Reply
 
 
 def _uses(desk: Desk) -> Uses:
@@ -50,32 +22,17 @@ def _uses(desk: Desk) -> Uses:
     return desk.uses
 
 
-def told(
-    sections: tuple[Section, ...], *, reservation: int | None = None, menus: tuple[Menu, ...] = ()
-) -> tuple[Message, ...]:
-    """Return a service's sections as private messages."""
-    return note_messages(
-        Announcement(
-            kind="whisper",
-            to=Audience(),
-            reservation_id=reservation,
-            sections=sections,
-            menus=menus,
-        )
-    )
-
-
 def _kits(handouts: tuple[Handout, ...], reservation: int) -> Reply:
     messages = [
         message
         for handout in handouts
-        for message in told(handout.sections, reservation=reservation, menus=handout.menus)
+        for message in whispered(handout.sections, reservation=reservation, menus=handout.menus)
     ]
     return Reply(messages=tuple(messages))
 
 
 def _word(text: str) -> Reply:
-    return Reply(messages=told((Section(sentences=((text,),)),)))
+    return Reply(messages=whispered((Section(sentences=((text,),)),)))
 
 
 # --- verbs --------------------------------------------------------------------------------------
@@ -88,7 +45,7 @@ def _launch(said: Said, desk: Desk) -> Reply:
 
 def _health(said: Said, desk: Desk) -> Reply:
     number = _needed(said)
-    return Reply(messages=told(_uses(desk).healing.health(number), reservation=number))
+    return Reply(messages=whispered(_uses(desk).healing.health(number), reservation=number))
 
 
 def _endpoint(said: Said, desk: Desk) -> Reply:
@@ -112,7 +69,7 @@ def _endpoint(said: Said, desk: Desk) -> Reply:
             sections = keeping.delete(number, by=said.user, named=model or None)
         case _:
             sections = keeping.status(number, by=said.user, named=model or None)
-    return Reply(messages=told(sections, reservation=number))
+    return Reply(messages=whispered(sections, reservation=number))
 
 
 # --- buttons ------------------------------------------------------------------------------------
@@ -126,7 +83,7 @@ def _press_launch(pressed: Pressed, desk: Desk) -> Reply:
 def _press_kit(pressed: Pressed, desk: Desk) -> Reply:
     number = pressed.value.reservation
     if number is None:
-        raise UserError(OLD, hint="list")
+        raise outdated()
     return _kits(_uses(desk).kits.launch(number, name=pressed.value.argument), number)
 
 
@@ -148,13 +105,13 @@ def _press_clean_all(pressed: Pressed, desk: Desk) -> Reply:
 def _press_agree(pressed: Pressed, desk: Desk) -> Reply:
     number, _, key = (pressed.value.argument or "").partition("|")
     if not number.isdecimal():
-        raise UserError(OLD, hint="list")
+        raise outdated()
     return _word(_uses(desk).cleaning.agree(int(number), key, by=pressed.user))
 
 
 def _press_delete(pressed: Pressed, desk: Desk) -> Reply:
     number = _reservation(pressed)
-    return Reply(messages=told(_uses(desk).endpoints.delete(number, by=pressed.user)))
+    return Reply(messages=whispered(_uses(desk).endpoints.delete(number, by=pressed.user)))
 
 
 def _reservation(pressed: Pressed) -> int:
@@ -163,7 +120,7 @@ def _reservation(pressed: Pressed) -> int:
         return pressed.value.reservation
     number = (pressed.value.argument or "").partition("|")[0]
     if not number.isdecimal():
-        raise UserError(OLD, hint="list")
+        raise outdated()
     return int(number)
 
 

@@ -4,57 +4,17 @@ A button carries the number of a watch or a reservation; the request is taken fr
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from bot.domain.errors import UserError
-from bot.domain.records import Person, gpu_id
-from bot.domain.request import Parsed
+from bot.domain.records import gpu_id
 from bot.services.asking import Asker
 from bot.services.watching import Watching
 from handlers import ids
-from handlers.deliveries import Command
 from handlers.desk import Desk
+from handlers.heard import Pressed, Said, number_in, outdated
 from handlers.ids import ButtonValue
 from handlers.rendering import actions, button, code, section, shown
 from handlers.reply import Message, Reply
-
-OLD = "That button is from an older version of me."
-
-
-class Said(Protocol):
-    """A line, as far as it matters here."""
-
-    @property
-    def command(self) -> Command:
-        """Where it was said."""
-
-    @property
-    def person(self) -> Person:
-        """Who said it, as Slack knows them."""
-
-    @property
-    def parsed(self) -> Parsed:
-        """What it means."""
-
-    @property
-    def user(self) -> str:
-        """Who said it."""
-
-
-class Pressed(Protocol):
-    """A press, as far as it matters here."""
-
-    @property
-    def person(self) -> Person:
-        """Who pressed, as Slack knows them."""
-
-    @property
-    def value(self) -> ButtonValue:
-        """What the button carried."""
-
-    @property
-    def user(self) -> str:
-        """Who pressed."""
 
 
 def _watch(said: Said, desk: Desk) -> Reply:
@@ -74,7 +34,7 @@ def _watch(said: Said, desk: Desk) -> Reply:
 def _press_watch(pressed: Pressed, desk: Desk) -> Reply:
     """Watch for what a reservation asked for and the market did not have."""
     if pressed.value.reservation is None:
-        raise UserError(OLD, hint="list")
+        raise outdated()
     reservation = desk.views.card(pressed.value.reservation).reservation
     by = Asker(
         user=pressed.user,
@@ -90,7 +50,7 @@ def _press_watch(pressed: Pressed, desk: Desk) -> Reply:
 def _press_file(pressed: Pressed, desk: Desk) -> Reply:
     """File the request of a watch, as if its line had just been sent."""
     watching = _watching(desk)
-    watch = watching.found(_number(pressed), by=pressed.user)
+    watch = watching.found(number_in(pressed.value.argument), by=pressed.user)
     filed = desk.asking.file(watch.meant, by=watch.asker)
     number = filed.same_as if filed.reservation is None else filed.reservation.id
     if number is None:
@@ -101,7 +61,7 @@ def _press_file(pressed: Pressed, desk: Desk) -> Reply:
 
 
 def _press_stop(pressed: Pressed, desk: Desk) -> Reply:
-    text = _watching(desk).stop(_number(pressed), by=pressed.user)
+    text = _watching(desk).stop(number_in(pressed.value.argument), by=pressed.user)
     return Reply(messages=(Message(text, (section(text),)),))
 
 
@@ -120,13 +80,6 @@ def _watching(desk: Desk) -> Watching:
     if desk.watching is None:
         raise UserError("That does nothing yet.", hint="list")
     return desk.watching
-
-
-def _number(pressed: Pressed) -> int:
-    argument = pressed.value.argument
-    if argument is None or not argument.isdecimal():
-        raise UserError(OLD, hint="list")
-    return int(argument)
 
 
 VERBS: dict[str, Callable[[Said, Desk], Reply]] = {"watch": _watch}

@@ -23,16 +23,17 @@ from bot.domain.records import Delivery, Person
 from bot.domain.saying import Announcement, Audience
 from bot.ports import Transaction
 from handlers import ids
-from handlers.actions import Pressed, press
+from handlers.actions import press
 from handlers.answering import Answering, Place
 from handlers.cards import private
-from handlers.commands import Said, obey
+from handlers.commands import obey
 from handlers.deliveries import Action, Command, Late, Opened, Submission, read_item
 from handlers.desk import Desk
 from handlers.forms import FormContext
+from handlers.heard import Pressed, Said, Sent
 from handlers.ids import ButtonValue
 from handlers.reply import NOTHING, Reply
-from handlers.submissions import Sent, submit
+from handlers.submissions import submit
 
 LEASE = timedelta(minutes=2)
 """Longer than one command takes; a dead holder's rows are free at once (storage)."""

@@ -205,8 +205,8 @@ def clean_up(books: Books) -> Iterable[Line]:
             continue
         words: Sentence = (
             Strong(text=gpu_id(reservation.id)),
-            f": {used} machines still run in it. Press Clean up, or send ",
-            Code(text=f"/gpu cleanup {gpu_id(reservation.id)}"),
+            f": {used} machines still run in it. Its card has Clean up: ",
+            Code(text=f"/gpu status {gpu_id(reservation.id)}"),
             ".",
         )
         yield Line(gpu_id(reservation.id), f"clean {receipt.id}", words)

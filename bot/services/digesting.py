@@ -5,14 +5,13 @@ stays reachable by its id or by the list.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
-from bot.domain.records import BudgetEntry, Due
+from bot.domain.records import Due
 from bot.domain.saying import Announcement, Audience, Code, Moment, Phrase, Section, Sentence
 from bot.domain.values import dollars
 from bot.policy.ceilings import month_of
@@ -20,6 +19,7 @@ from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
 from bot.services import digest_lines
 from bot.services.digest_lines import Books, Line
+from bot.services.money_sheet import sheet
 
 KIND = "digest"
 PLANNED = "digest:planned"
@@ -74,7 +74,7 @@ class Digesting:
                 return "skipped: that day is over"
             self._plan(tx, today + timedelta(days=1), now)
             before: dict[str, list[str]] = json.loads(tx.facts.get(SHOWN) or "{}")
-            sections, shown = self._sections(tx, now)
+            sections, shown = self._sections(tx, now, before=before)
             tx.facts.put(SHOWN, json.dumps(shown), at=now)
             # Sums that are yesterday's, with nothing beside them, are no reason for a message.
             same_money = set(shown) <= {MONEY} and shown.get(MONEY) == before.get(MONEY)
@@ -91,12 +91,12 @@ class Digesting:
             )
             return "posted"
 
-    def preview(self) -> tuple[Section, ...]:
-        """Return what the digest would say now."""
+    def preview(self, *, teams: Collection[str] | None = None) -> tuple[Section, ...]:
+        """Return what the digest says now, all of it as news; `teams` are those whose money."""
         with self.store.reading() as tx:
             now = self.clock.now()
             day = now.astimezone(self._zone).date()
-            sections, _ = self._sections(tx, now)
+            sections, _ = self._sections(tx, now, before={}, teams=teams)
             return (_head(day, now), *sections) if sections else (_quiet(day, now),)
 
     @property
@@ -121,7 +121,12 @@ class Digesting:
         )
 
     def _sections(
-        self, tx: Transaction, now: datetime
+        self,
+        tx: Transaction,
+        now: datetime,
+        *,
+        before: Mapping[str, Sequence[str]],
+        teams: Collection[str] | None = None,
     ) -> tuple[tuple[Section, ...], dict[str, list[str]]]:
         """Return what to say, and every line's state by section for the next time."""
         live = tx.reservations.listing(states=LIVE_RESERVATIONS, limit=ALL, newest_first=False)
@@ -132,7 +137,6 @@ class Digesting:
             configuration=self.configuration,
             now=now,
         )
-        before: dict[str, list[str]] = json.loads(tx.facts.get(SHOWN) or "{}")
         sections: list[Section] = []
         shown: dict[str, list[str]] = {}
         for title, lines_of in SECTIONS:
@@ -143,32 +147,30 @@ class Digesting:
                 seen = () if title == NEVER_FOLDED else before.get(title, ())
                 known = frozenset(seen)
                 sections.append(Section(title=title, sentences=tuple(_folded(lines, known))))
-        money = tuple(self._money(tx, now))
+        money = tuple(self._money(tx, now, teams))
         if money:
             shown[MONEY] = ["".join(map(str, sentence)) for sentence in money]
             sections.append(Section(title=MONEY, sentences=money))
         return tuple(sections), shown
 
-    def _money(self, tx: Transaction, now: datetime) -> Iterable[Sentence]:
+    def _money(
+        self, tx: Transaction, now: datetime, only: Collection[str] | None
+    ) -> Iterable[Sentence]:
         since, until = month_of(now)
         entries = [
             entry for entry in tx.budget.entries(since=since, until=until) if entry.state != "freed"
         ]
-        teams = sorted({entry.team or "" for entry in entries})
+        paying = {entry.team or "" for entry in entries}
+        teams = sorted(paying if only is None else paying & set(only))
         if len(teams) > MOST_TEAMS:
             yield (f"The first {MOST_TEAMS} of {len(teams)} teams:",)
         for team in teams[:MOST_TEAMS]:
-            mine = [entry for entry in entries if (entry.team or "") == team]
-            limit = next(
-                (row.monthly_budget_usd for row in self.configuration.teams if row.name == team),
-                None,
-            )
-            left = f", {dollars(limit - _sum(mine))} left" if limit is not None else ""
-            held = _sum([entry for entry in mine if entry.state == "held"])
+            page = sheet(team, entries, self.configuration)
+            left = f", {dollars(page.left)} left" if page.left is not None else ""
             yield (
                 (
-                    f"{team or 'No team'} this month: {dollars(_sum(mine) - held)} bought,"
-                    f" {dollars(held)} held{left}."
+                    f"{team or 'No team'} this month: {dollars(page.bought)} bought,"
+                    f" {dollars(page.held)} held{left}."
                 ),
             )
 
@@ -197,10 +199,6 @@ def _by_id(words: str, lines: Sequence[Line]) -> Sentence:
         (f", and {more} more: ", Code(text="/gpu list all")) if more > 0 else ()
     )
     return (words, *unnamed, ", ".join(names[:MOST_IDS]), *rest, ".")
-
-
-def _sum(entries: Sequence[BudgetEntry]) -> Decimal:
-    return sum((entry.amount for entry in entries), Decimal(0))
 
 
 def _head(day: date, now: datetime) -> Section:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.domain.saying import Announcement, Menu, Press, Section
+from bot.domain.saying import Announcement, Audience, Mention, Menu, Press, Section
 from handlers import ids
 from handlers.cards.limits import split
 from handlers.rendering import (
@@ -27,6 +27,40 @@ def note_messages(announcement: Announcement, names: Names = unnamed) -> tuple[M
     blocks += actions([_press(announcement, press) for press in announcement.presses])
     blocks += [_menu(announcement, menu) for menu in announcement.menus]
     return split(_fallback(announcement.sections, names), blocks)
+
+
+def whispered(
+    sections: Sequence[Section],
+    *,
+    reservation: int | None = None,
+    presses: Sequence[Press] = (),
+    menus: Sequence[Menu] = (),
+) -> tuple[Message, ...]:
+    """Return sections for one person alone, where a mention shows the name and wakes nobody.
+
+    docs.slack.dev, chat.postEphemeral: others are not notified of what they can't see.
+    """
+    return note_messages(
+        Announcement(
+            kind="whisper",
+            to=Audience(),
+            reservation_id=reservation,
+            sections=tuple(_mentioning(part) for part in sections),
+            presses=tuple(presses),
+            menus=tuple(menus),
+        )
+    )
+
+
+def _mentioning(part: Section) -> Section:
+    sentences = tuple(
+        tuple(
+            phrase.model_copy(update={"ping": True}) if isinstance(phrase, Mention) else phrase
+            for phrase in sentence
+        )
+        for sentence in part.sentences
+    )
+    return part.model_copy(update={"sentences": sentences})
 
 
 def _section(part: Section, names: Names) -> Iterator[Block]:

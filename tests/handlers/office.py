@@ -303,7 +303,7 @@ class FakeLanguage:
                 return ok(verb, line=text + extra, request=request())
             case "frobnicate":
                 return refused(Problem(message="Unknown word.", hint="reserve", at=(0, 10)))
-            case "list" | "help" | "stop" | "resume" | "calendar":
+            case "list" | "help" | "stop" | "resume":
                 scope = words[1] if len(words) > 1 else None
                 return ok(verb, arguments={"scope": scope} if verb == "list" else {"verb": scope})
             case "deny":

@@ -137,11 +137,6 @@ def test_a_form_that_no_longer_opens_becomes_a_private_message(office, error):
     assert office.slack.count("views.open") == 2
 
 
-def test_a_verb_without_a_service_says_so(office):
-    say(office, "calendar")
-    assert "calendar is not available yet" in office.said()
-
-
 def test_a_plan_is_shown_and_nothing_is_filed(office):
     say(office, "plan 2 p5.48xlarge for 72h")
     assert office.services.told == [("plan", "Europe/Berlin", "U0ANA")]
