@@ -69,7 +69,7 @@ HELP: dict[str, dict[str, tuple[str, ...]]] = {
         "calendar": ("mostra quem tem o quê, e quando", "calendário"),
         "budget": ("mostra o que foi gasto e o que resta", "orçamento"),
         "digest": ("mostra o resumo de agora", "resumo"),
-        "settings": ("mostra o que vale para você: fuso, times, horas de silêncio", "configurações"),
+        "settings": ("mostra o que vale para você: fuso, times, silêncio", "configurações"),
         "stop": ("para todas as compras na hora", "parar"),
         "resume": ("permite compras de novo", "retomar"),
         "help": ("conta o que você pode escrever", "ajuda", "ajuda reservar"),
