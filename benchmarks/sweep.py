@@ -2,9 +2,9 @@
 
 `python -m benchmarks.sweep` starts a canned server that answers after 150 ms and keeps AWS's own
 token bucket for each Region (10, then 0.15 a second). The bound is one call in flight per Region:
-bucket for each Region (10, then 0.15 a second). The bound is one call in flight per Region: the
-most calls that any Region got (zones, books and quotas too) times 150 ms. A full sweep asks each
-type at every length on sale.
+the most calls that any Region got (zones, books and quotas too) times 150 ms. Calls that don't
+share a bucket are asked together, so that the ratio can fall below 1. A full sweep asks each type
+at every length on sale.
 """
 
 import os

@@ -1,7 +1,9 @@
 """What an account holds in a Region now: reservations, plans and running machines, once a read."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Final
 
 from bot.aws import wire
@@ -66,21 +68,28 @@ def _sum(types: list[tuple[str, int]], prefixes: tuple[str, ...], catalog: Catal
     return total
 
 
-def read_books(
-    clients: Clients, *, account: str, region: str, prefixes: tuple[str, ...]
-) -> RegionBooks:
-    """Return the books of a Region; machines only of the families. Raises MarketError."""
+def read_instances(
+    clients: Clients, account: str, region: str, types: Iterable[str]
+) -> list[wire.Instance]:
+    """Return the machines that run in the quota families of these types. Raises MarketError."""
+    families = sorted({_letters(name) for name in types})
+    if not families:
+        return []
+    filters = [
+        {"Name": "instance-state-name", "Values": ["pending", "running"]},
+        {"Name": "instance-type", "Values": [f"{letters}*" for letters in families]},
+    ]
     client = clients.reading("ec2", account, region)
-    instances: list[wire.Instance] = []
-    if prefixes:
-        filters = [
-            {"Name": "instance-state-name", "Values": ["pending", "running"]},
-            {"Name": "instance-type", "Values": [f"{prefix}*" for prefix in prefixes]},
-        ]
-        for page in pages(client, "describe_instances", Filters=filters, MaxResults=_PAGE):
-            for launch in understood(wire.Launches, page).reservations:
-                instances += launch.instances
-    return RegionBooks(tuple(read_reservations(clients, account, region)), tuple(instances))
+    found: list[wire.Instance] = []
+    for page in pages(client, "describe_instances", Filters=filters, MaxResults=_PAGE):
+        for launch in understood(wire.Launches, page).reservations:
+            found += launch.instances
+    return found
+
+
+def _letters(instance_type: str) -> str:
+    """Return the letters that a type's quota family begins with: p of p5.48xlarge."""
+    return "".join(takewhile(str.isalpha, instance_type.removeprefix("u-")))
 
 
 def read_reservations(clients: Clients, account: str, region: str) -> list[wire.Reservation]:

@@ -95,12 +95,11 @@ class CapacityBlocks:
     def _ask(
         self, search: Search, account: str, region: str, patience_seconds: float, *, spare: bool
     ) -> tuple[Offering, ...]:
-        zones = self._zones_or_none(account, region)
         key = (account, region)
         if not self._tokens.take(key, patience_seconds=patience_seconds, spare=spare):
             raise MarketError("throttled", "our own share of the calls is used up")
         try:
-            return self._call(search, account, region, zones)
+            return self._call(search, account, region)
         except MarketError as error:
             if error.detail != "CapacityBlockDescribeLimitExceeded":
                 raise
@@ -109,9 +108,7 @@ class CapacityBlocks:
             self._tokens.empty(key)
             raise
 
-    def _call(
-        self, search: Search, account: str, region: str, zones: dict[str, ZoneFacts]
-    ) -> tuple[Offering, ...]:
+    def _call(self, search: Search, account: str, region: str) -> tuple[Offering, ...]:
         what: dict[str, object] = (
             {"UltraserverType": search.instance_type, "UltraserverCount": search.count}
             if search.ultraserver
@@ -128,14 +125,8 @@ class CapacityBlocks:
             **what,
         )
         rows = understood(wire.BlockOfferings, answer).capacity_block_offerings
+        zones = self._zones.known(account, region)
         return tuple(_offerings(rows, account=account, region=region, zones=zones))
-
-    def _zones_or_none(self, account: str, region: str) -> dict[str, ZoneFacts]:
-        """Return the zones; without them offerings are still worth showing."""
-        try:
-            return self._zones.of(account, region)
-        except MarketError:
-            return {}
 
     def _extensions(self, leg: Leg) -> tuple[Offering, ...]:
         if leg.extends is None:
@@ -143,7 +134,7 @@ class CapacityBlocks:
         client = self._clients.reading("ec2", leg.account, leg.region)
         length = leg.segments[-1].end - leg.segments[0].start
         days = _on_sale(max(-(-length // timedelta(days=1)), 1))
-        zones = self._zones_or_none(leg.account, leg.region)
+        zones = self._zones.known(leg.account, leg.region)
         found: list[Offering] = []
         for page in pages(
             client,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from bot.aws import wire
-from bot.aws.books import RegionBooks, plan_tags, read_plans
+from bot.aws.books import plan_tags
 from bot.aws.clients import Clients
 from bot.aws.tags import OWNER
 from bot.aws.zones import ZoneFacts, facts_of
@@ -15,7 +15,7 @@ _USABLE: Final = frozenset({"active", "scheduled"})
 
 
 def owned_reservations(
-    books: RegionBooks,
+    reservations: Iterable[wire.Reservation],
     *,
     account: str,
     region: str,
@@ -23,7 +23,7 @@ def owned_reservations(
     zones: dict[str, ZoneFacts],
 ) -> Iterable[Owned]:
     """Yield blocks and ODCRs of those types that run or will run."""
-    for row in books.reservations:
+    for row in reservations:
         count = row.count
         if (
             row.capacity_reservation_id is None
@@ -54,10 +54,15 @@ def owned_reservations(
 
 
 def owned_plans(
-    clients: Clients, *, account: str, region: str, types: frozenset[str]
+    clients: Clients,
+    plans: Iterable[wire.Plan],
+    *,
+    account: str,
+    region: str,
+    types: frozenset[str],
 ) -> Iterable[Owned]:
-    """Yield training plans of those `ml.` types that run or will run. Raises MarketError."""
-    for plan in read_plans(clients, account, region):
+    """Yield training plans of those `ml.` types that run or will run."""
+    for plan in plans:
         parts = [part for part in plan.reserved_capacity_summaries if part.start_time]
         first = min(parts, key=lambda part: str(part.start_time), default=None)
         instance_type = first.instance_type if first else None

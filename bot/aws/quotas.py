@@ -5,10 +5,12 @@ limits". A quota whose value is not known has the limit None, never 0.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.aws import wire
 from bot.aws.books import RegionBooks
 from bot.aws.calls import pages, read
 from bot.aws.clients import Clients
@@ -48,6 +50,14 @@ BLOCKS: Final = {
     "trn2": "L-64569A79",
 }
 
+_BY_KINDS: Final[tuple[tuple[frozenset[Kind], Mapping[str, str]], ...]] = (
+    (frozenset({Kind.ON_DEMAND, Kind.ODCR}), ON_DEMAND),
+    (frozenset({Kind.SPOT}), SPOT),
+    (frozenset({Kind.CAPACITY_BLOCK}), BLOCKS),
+)
+_COUNTED: Final = frozenset({"active", "scheduled", "pending"})
+"""States in which a training plan uses up its quota."""
+
 _UNKNOWN_CODES: Final = ("NoSuchResourceException", "ResourceNotFoundException")
 
 
@@ -84,59 +94,73 @@ class Quotas:
             return None
         return row.limit if row else None
 
+    def ec2_codes(self, types: Iterable[str], kinds: AbstractSet[Kind]) -> tuple[str, ...]:
+        """Return the codes of the quotas that could stop those types for those kinds."""
+        families = self._families(types)
+        return tuple(
+            dict.fromkeys(
+                code
+                for covered, codes in _BY_KINDS
+                if covered & kinds
+                for family in families
+                for code in _codes(family, codes)
+            )
+        )
+
     def ec2_rows(
         self,
         books: RegionBooks | None,
+        limits: Mapping[str, LimitRow | None],
         *,
         account: str,
         region: str,
         types: Iterable[str],
         at: datetime,
     ) -> list[Quota]:
-        """Return the quotas that could stop those types, with what is used. Raises MarketError.
+        """Return the quotas that were read (`limits`, by code), with what is used of them.
 
         `at` is the moment for which blocks in use are counted. Without books what is used is
         not known.
         """
         rows: list[Quota] = []
-        families = sorted({_family(_member(name, self._catalog)) for name in types})
-        for spot, codes in ((False, ON_DEMAND), (True, SPOT)):
-            for code in dict.fromkeys(c for f in families for c in _codes(f, codes)):
-                rows += self._vcpu_row(books, account, region, code, spot=spot)
-        for family in families:
-            block_code = BLOCKS.get(family)
-            row = self.limit(account, region, "ec2", block_code) if block_code else None
-            if row:
-                prefix = f"{family}."
-                used = (
-                    books.block_vcpus(at=at, prefix=prefix, catalog=self._catalog)
-                    if books is not None
-                    else None
+        blocks = {BLOCKS[family]: family for family in self._families(types) if family in BLOCKS}
+        for code, limit in limits.items():
+            if limit is None:
+                continue
+            family = blocks.get(code)
+            spot = code in SPOT.values()
+            covered = families_in(limit.name) if family is None else (f"{family}.",)
+            used = None
+            if books is not None and family is not None:
+                used = books.block_vcpus(at=at, prefix=f"{family}.", catalog=self._catalog)
+            elif books is not None:
+                used = books.vcpus(spot=spot, prefixes=covered, catalog=self._catalog)
+            rows.append(
+                Quota(
+                    account=account,
+                    region=region,
+                    name=limit.name,
+                    code=code,
+                    kinds=(Kind.CAPACITY_BLOCK,) if family is not None else _counting(spot=spot),
+                    types=tuple(f"{prefix}*" for prefix in covered),
+                    unit="vcpus",
+                    limit=limit.limit,
+                    used=used,
                 )
-                rows.append(
-                    Quota(
-                        account=account,
-                        region=region,
-                        name=row.name,
-                        code=block_code,
-                        kinds=(Kind.CAPACITY_BLOCK,),
-                        types=(f"{family}.*",),
-                        unit="vcpus",
-                        limit=row.limit,
-                        used=used,
-                    )
-                )
+            )
         return rows
 
     def plan_rows(
         self,
+        plans: Sequence[wire.Plan] | None,
         *,
         account: str,
         region: str,
         types: Iterable[str],
-        used: Callable[[str], int | None],
     ) -> list[Quota]:
-        """Return the reserved-capacity quota of each `ml.` type. Raises MarketError.
+        """Return the reserved-capacity quota of each `ml.` type; without plans no use is known.
+
+        Raises MarketError.
 
         Name: "Number of ml.p5.48xlarge instances in reserved capacity across training plans per
         Region" (SageMaker Developer Guide, training plan quotas).
@@ -156,33 +180,13 @@ class Quotas:
                     types=(name,),
                     unit="instances",
                     limit=row.limit if row else None,
-                    used=used(name),
+                    used=None if plans is None else _counted(plans, name),
                 )
             )
         return rows
 
-    def _vcpu_row(
-        self, books: RegionBooks | None, account: str, region: str, code: str, *, spot: bool
-    ) -> list[Quota]:
-        row = self.limit(account, region, "ec2", code)
-        if row is None:
-            return []
-        prefixes = families_in(row.name)
-        return [
-            Quota(
-                account=account,
-                region=region,
-                name=row.name,
-                code=code,
-                kinds=(Kind.SPOT,) if spot else (Kind.ON_DEMAND, Kind.ODCR),
-                types=tuple(f"{prefix}*" for prefix in prefixes),
-                unit="vcpus",
-                limit=row.limit,
-                used=None
-                if books is None
-                else books.vcpus(spot=spot, prefixes=prefixes, catalog=self._catalog),
-            )
-        ]
+    def _families(self, types: Iterable[str]) -> list[str]:
+        return sorted({_family(_member(name, self._catalog)) for name in types})
 
     def _read(self, account: str, region: str, service: str, code: str) -> LimitRow | None:
         client = self._clients.reading("service-quotas", account, region)
@@ -228,11 +232,25 @@ def families_in(quota_name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 
-def _codes(family: str, codes: dict[str, str]) -> Iterable[str]:
-    """Yield the codes whose prefix the family begins with."""
+def _codes(family: str, codes: Mapping[str, str]) -> Iterable[str]:
+    """Yield the codes that may count the family: whole names for blocks, else by their letters."""
     for prefix, code in codes.items():
-        if family.startswith(prefix):
+        if family == prefix or (codes is not BLOCKS and family.startswith(prefix)):
             yield code
+
+
+def _counting(*, spot: bool) -> tuple[Kind, ...]:
+    return (Kind.SPOT,) if spot else (Kind.ON_DEMAND, Kind.ODCR)
+
+
+def _counted(plans: Iterable[wire.Plan], ml_type: str) -> int:
+    """Return the machines of the plans that use up the type's quota."""
+    return sum(
+        plan.total_instance_count or 0
+        for plan in plans
+        if (plan.status or "").lower() in _COUNTED
+        and any(part.instance_type == ml_type for part in plan.reserved_capacity_summaries)
+    )
 
 
 def _family(instance_type: str) -> str:

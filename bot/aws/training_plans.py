@@ -89,7 +89,7 @@ class TrainingPlans:
             **what,
         )
         rows = understood(wire.PlanOfferings, answer).training_plan_offerings
-        zones = self._zones_or_none(account, region)
+        zones = self._zones.known(account, region)
         return tuple(_offerings(rows, search, account=account, region=region, zones=zones))
 
     def _extensions(self, leg: Leg) -> tuple[Offering, ...]:
@@ -103,14 +103,8 @@ class TrainingPlans:
             DurationHours=max(-(-hours // 24), 1) * 24,
         )
         rows = understood(wire.PlanOfferings, answer).training_plan_extension_offerings
-        zones = self._zones_or_none(leg.account, leg.region)
+        zones = self._zones.known(leg.account, leg.region)
         return tuple(offering for row in rows for offering in _extension(row, leg, zones))
-
-    def _zones_or_none(self, account: str, region: str) -> dict[str, ZoneFacts]:
-        try:
-            return self._zones.of(account, region)
-        except MarketError:
-            return {}
 
 
 def _ml(name: str) -> str:

@@ -8,6 +8,7 @@ from bot.aws.calls import read, understood
 from bot.aws.clients import Clients
 from bot.aws.rate import Shared
 from bot.domain.base import Model
+from bot.domain.errors import MarketError
 from bot.ports import Clock
 
 _KEEP: Final = timedelta(hours=6)
@@ -32,6 +33,13 @@ class Zones:
     def of(self, account: str, region: str) -> dict[str, ZoneFacts]:
         """Return the zones by name. Raises MarketError."""
         return self._kept.get((account, region), lambda: self._read(account, region))
+
+    def known(self, account: str, region: str) -> dict[str, ZoneFacts]:
+        """Return the zones by name, none when they can't be read: rows are worth showing still."""
+        try:
+            return self.of(account, region)
+        except MarketError:
+            return {}
 
     def _read(self, account: str, region: str) -> dict[str, ZoneFacts]:
         client = self._clients.reading("ec2", account, region)

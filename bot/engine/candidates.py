@@ -191,7 +191,7 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
         asked=asked,
         holds=taken,
         machines=taken,
-        ultraserver=known is not None and known.ultraserver is not None,
+        ultraserver=name.startswith("u-") or (known is not None and known.ultraserver is not None),
         targets=row.target_resources,
         segments=(_owned_window(row, terms.asked, terms),),
         price=Decimal(0),

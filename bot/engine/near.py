@@ -19,13 +19,12 @@ from bot.engine.lines import line_of
 from bot.engine.ranking import Fitting
 from bot.engine.rejects import Case, first_fault
 from bot.engine.terms import Terms, bare, terms_of
+from bot.engine.windows import lost_at_end
 from bot.engine.words import dollars, machines, moment
 
 _TRIES = 4
 """How many values of one field are tried: the nearest ones; bounds the work on any market."""
 _DAY = timedelta(days=1)
-_TAIL = timedelta(minutes=30)
-"""What AWS takes back before a block's end (EC2 User Guide, Capacity Blocks)."""
 _BLOCKS_BEGIN = time(11, 30)
 """Capacity Blocks begin and end at 11:30 UTC (EC2 User Guide, Capacity Blocks)."""
 
@@ -197,12 +196,17 @@ def _longer_block(setting: Setting, judged: Judged) -> Iterator[Note | None]:
     start = request.earliest_start
     if start is None or start != request.latest_start:
         return
-    if not any(_is_block_of_type(case, terms) for case, _ in judged.rejected):
+    tails = [
+        lost_at_end(case.candidate, terms)
+        for case, _ in judged.rejected
+        if _is_block_of_type(case, terms)
+    ]
+    if not tails:
         return
     opening = datetime.combine(start.date(), _BLOCKS_BEGIN, tzinfo=start.tzinfo)
     if opening > start:
         opening -= _DAY
-    lost = timedelta() if terms.by_reserved_hours else _TAIL
+    lost = timedelta() if terms.by_reserved_hours else max(tails)
     days = -((opening - start - terms.asked - lost) // _DAY)
     if days * _DAY <= terms.asked or opening < terms.now + terms.rules.payment_margin:
         return

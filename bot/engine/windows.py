@@ -1,21 +1,13 @@
-"""How long a window is, what of it is left from the begin, and when its use would end.
-
-Tails: "EC2 User Guide, Capacity Blocks" (instances are terminated 30 minutes before the end,
-UltraServers 60) and "SageMaker AI Developer Guide, training plans" (30 minutes before the end
-for training jobs, 60 for HyperPod and UltraServers; endpoints are assumed to lose 30).
-"""
+"""How long a window is, what of it is left from the begin, and when its use would end."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.market import Kind
-from bot.domain.request import Target
+from bot.domain.ending import tail
 from bot.engine.candidates import Candidate, begin_of
 from bot.engine.terms import Terms
 
 _NOTHING = timedelta()
-_HALF_HOUR = timedelta(minutes=30)
-_HOUR = timedelta(minutes=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +29,14 @@ class Stay:
     use_end: datetime
 
 
-def tail(candidate: Candidate, target: Target) -> timedelta:
+def lost_at_end(candidate: Candidate, terms: Terms) -> timedelta:
     """Return what AWS takes back before the end of each segment."""
-    match candidate.origin:
-        case Kind.CAPACITY_BLOCK:
-            return _HOUR if candidate.ultraserver else _HALF_HOUR
-        case Kind.TRAINING_PLAN:
-            if candidate.ultraserver or target is Target.HYPERPOD:
-                return _HOUR
-            return _HALF_HOUR
-        case _:
-            return _NOTHING
+    return tail(
+        candidate.origin,
+        instance_type=candidate.instance_type,
+        ultraserver=candidate.ultraserver,
+        target=terms.target,
+    )
 
 
 def measure(candidate: Candidate, terms: Terms) -> Stay | None:
@@ -55,7 +44,7 @@ def measure(candidate: Candidate, terms: Terms) -> Stay | None:
     segments = candidate.segments
     if not segments:
         return None
-    lost = tail(candidate, terms.target)
+    lost = lost_at_end(candidate, terms)
     start = segments[0].start
     begin = begin_of(start, terms)
     reserved = usable = reserved_left = usable_left = _NOTHING

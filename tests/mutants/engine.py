@@ -6,6 +6,7 @@ TESTS: tuple[str, ...] = ("tests/unit/engine",)
 
 _TERMS = "bot/engine/terms.py"
 _CANDIDATES = "bot/engine/candidates.py"
+_ENDING = "bot/domain/ending.py"
 _WINDOWS = "bot/engine/windows.py"
 _REJECTS = "bot/engine/rejects.py"
 _JUDGING = "bot/engine/judging.py"
@@ -333,21 +334,27 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "UltraServers lose half an hour",
-        _WINDOWS,
-        "return _HOUR if candidate.ultraserver else _HALF_HOUR",
-        "return _HALF_HOUR",
+        _ENDING,
+        'return HOUR if ultraserver or instance_type.startswith("u-") else HALF_HOUR',
+        "return HALF_HOUR",
+    ),
+    Mutant(
+        "owned UltraServers lose half an hour",
+        _CANDIDATES,
+        'name.startswith("u-") or (known is not None and known.ultraserver is not None)',
+        "False",
     ),
     Mutant(
         "clusters lose half an hour",
-        _WINDOWS,
-        "if candidate.ultraserver or target is Target.HYPERPOD:",
-        "if candidate.ultraserver:",
+        _ENDING,
+        "return HOUR if large or target == Target.HYPERPOD else HALF_HOUR",
+        "return HOUR if large else HALF_HOUR",
     ),
     Mutant(
         "plans of UltraServers lose half an hour",
-        _WINDOWS,
-        "if candidate.ultraserver or target is Target.HYPERPOD:",
-        "if target is Target.HYPERPOD:",
+        _ENDING,
+        "return HOUR if large or target == Target.HYPERPOD else HALF_HOUR",
+        "return HOUR if target == Target.HYPERPOD else HALF_HOUR",
     ),
     Mutant(
         "only the last part loses its tail",
@@ -777,7 +784,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a longer block needs no tail",
         _NEAR,
-        "lost = timedelta() if terms.by_reserved_hours else _TAIL",
+        "lost = timedelta() if terms.by_reserved_hours else max(tails)",
         "lost = timedelta()",
     ),
     Mutant(
@@ -797,5 +804,17 @@ MUTANTS: tuple[Mutant, ...] = (
         _NEAR,
         '        "hold_too_long",\n',
         "",
+    ),
+    Mutant(
+        "a crossing window asks for one day",
+        "bot/engine/spans.py",
+        "hours = _hours(stop - start, plans=plans)",
+        "hours = _hours(length, plans=plans)",
+    ),
+    Mutant(
+        "parts are asked where there is no machine",
+        "bot/engine/counts.py",
+        "        return bool(found)\n",
+        "        return True\n",
     ),
 )

@@ -1,5 +1,7 @@
 """Every market is read or named as not read; a gap is never an empty market."""
 
+import itertools
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -171,6 +173,109 @@ def test_one_failing_region_spoils_no_other():
     seen = ask(market(clients, accounts=(account,)))
     assert {row.region for row in seen.offerings} == {"us-east-1"}
     assert ("us-west-2", "capacity_block") in {(gap.region, gap.market) for gap in seen.not_read}
+
+
+def test_a_quota_of_zero_stops_its_own_type_only():
+    def sell(**asked: Any) -> Any:
+        if asked["InstanceType"] == "p5.48xlarge":
+            raise said(LIMIT)
+        return selling({**BLOCK, "InstanceType": "p5.4xlarge", "InstanceCount": 16})
+
+    def limits(**asked: Any) -> Any:
+        return {"Quota": {"QuotaName": "Running P5 Capacity Block vCPUs", "Value": 0.0}}
+
+    clients = CannedClients(describe_capacity_block_offerings=sell, get_service_quota=limits)
+    reader = market(clients)
+    values = Request(accelerator="H100", accelerator_count=16, duration_hours=Decimal(72))
+    seen = reader.read(values)
+    assert {row.instance_type for row in seen.offerings} == {"p5.4xlarge"}
+    assert [why for why, _ in gaps(seen)] == ["quota"]
+    asked = [each["InstanceType"] for each in clients.asked("describe_capacity_block_offerings")]
+    assert asked.count("p5.48xlarge") == 1
+
+
+def test_types_that_compete_are_searched_at_the_same_time():
+    both = threading.Barrier(2, timeout=30)
+    calls = itertools.count()
+
+    def sell(**_: Any) -> Any:
+        if next(calls) < both.parties:
+            both.wait()
+        return selling(BLOCK)
+
+    reader = market(CannedClients(describe_capacity_block_offerings=sell))
+    values = Request(accelerator="H100", accelerator_count=16, duration_hours=Decimal(72))
+    assert gaps(reader.read(values)) == []
+
+
+def test_a_local_zone_is_read_in_the_region_it_belongs_to():
+    account = Account(
+        name="research", account_id="111122223333", regions=("us-east-1", "us-west-2")
+    )
+    clients = CannedClients(account, describe_capacity_block_offerings=selling(BLOCK))
+    seen = ask(market(clients, accounts=(account,)), regions=("us-east-1-atl-2a",))
+    assert {row.region for row in seen.offerings} == {"us-east-1"}
+
+
+def test_the_first_region_is_shown_while_another_has_not_answered():
+    shown: list[Market] = []
+    first = threading.Event()
+
+    class OneSlow(CannedClients):
+        def reading(self, service: str, account: str, region: str) -> Any:
+            if region == "us-west-2":
+                assert first.wait(30)
+            return super().reading(service, account, region)
+
+    account = Account(
+        name="research", account_id="111122223333", regions=("us-west-2", "us-east-1")
+    )
+    clients = OneSlow(account, describe_capacity_block_offerings=selling(BLOCK))
+
+    def progress(part: Market) -> None:
+        shown.append(part)
+        first.set()
+
+    reader = market(clients, accounts=(account,))
+    values = Request(instance_type="p5.48xlarge", instance_count=2, duration_hours=Decimal(72))
+    whole = reader.read(values, progress=progress)
+    assert {row.region for row in shown[0].offerings} == {"us-east-1"}
+    assert {row.region for row in whole.offerings} == {"us-east-1", "us-west-2"}
+
+
+def test_only_the_quotas_of_the_kinds_that_are_read_are_asked_for():
+    clients = CannedClients(describe_capacity_block_offerings=selling(BLOCK))
+    ask(market(clients))
+    assert [each["QuotaCode"] for each in clients.asked("get_service_quota")] == ["L-DA6814F2"]
+
+
+def test_a_quota_that_is_not_read_takes_no_other_with_it():
+    def limits(**asked: Any) -> Any:
+        if asked["QuotaCode"] == "L-417A185B":
+            raise said("AccessDeniedException")
+        return {"Quota": {"QuotaName": "All P5 Spot Instance Requests", "Value": 384.0}}
+
+    clients = CannedClients(get_service_quota=limits)
+    seen = ask(market(clients, Kind.ON_DEMAND, Kind.CAPACITY_BLOCK, Kind.SPOT))
+    assert gaps(seen, "quotas") == [("refused", "AccessDeniedException")]
+    assert {row.code for row in seen.quotas} == {"L-7212CCBC", "L-C4BD4855", "L-DA6814F2"}
+
+
+def test_machines_that_are_not_read_leave_the_use_unknown_and_what_is_owned_shown():
+    held = {
+        "CapacityReservationId": "cr-1", "InstanceType": "p5.48xlarge", "State": "active",
+        "ReservationType": "default", "TotalInstanceCount": 4, "AvailableInstanceCount": 3,
+        "StartDate": NOW - timedelta(days=1),
+    }  # fmt: skip
+    clients = CannedClients(
+        describe_capacity_reservations={"CapacityReservations": [held]},
+        describe_instances=said("UnauthorizedOperation"),
+        get_service_quota={"Quota": {"QuotaName": "Running On-Demand P instances", "Value": 192}},
+    )
+    seen = ask(market(clients, Kind.ON_DEMAND))
+    assert [row.ref for row in seen.owned] == ["cr-1"]
+    assert [(row.limit, row.used) for row in seen.quotas] == [(192, None)]
+    assert gaps(seen, "quotas") == [("refused", "UnauthorizedOperation")]
 
 
 def test_progress_shows_what_is_known_so_far():

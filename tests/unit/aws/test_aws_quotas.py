@@ -28,8 +28,12 @@ def rows(books: RegionBooks | None, **answers: Any) -> Any:
     quotas = Quotas(
         CannedClients(get_service_quota=limit, **answers), clock=FakeClock(), catalog=packaged()
     )
+    limits = {
+        code: quotas.limit("research", "us-east-1", "ec2", code)
+        for code in quotas.ec2_codes(["p5.48xlarge"], set(Kind))
+    }
     found = quotas.ec2_rows(
-        books, account="research", region="us-east-1", types=["p5.48xlarge"], at=NOW
+        books, limits, account="research", region="us-east-1", types=["p5.48xlarge"], at=NOW
     )
     return {row.code: row for row in found}
 
@@ -99,7 +103,7 @@ def test_a_plan_type_without_a_quota_on_record_has_an_unknown_limit():
     clients = CannedClients(list_service_quotas={"Quotas": []})
     quotas = Quotas(clients, clock=FakeClock(), catalog=packaged())
     (row,) = quotas.plan_rows(
-        account="research", region="us-east-1", types=["ml.p5.48xlarge"], used=lambda _: None
+        None, account="research", region="us-east-1", types=["ml.p5.48xlarge"]
     )
     assert (row.limit, row.unit) == (None, "instances")
 

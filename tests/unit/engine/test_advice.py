@@ -204,6 +204,20 @@ def test_a_longer_block_has_to_be_usable_for_the_hours() -> None:
     assert said.startswith("A block of 2 days from 2027-03-16 11:30 UTC would cover it")
 
 
+def test_a_longer_block_of_an_ultraserver_must_last_an_hour_more() -> None:
+    hours = Decimal("23.25")
+    request = fixed(
+        at(16, 11, 30), 1, duration_hours=hours, latest_end=at(17, 10, 45),
+        instance_type="p6e-gb200.36xlarge", instance_count=18,
+    )  # fmt: skip
+    row = block(
+        opens=at(16, 11, 30), instance_type="p6e-gb200.36xlarge", count=18,
+        ultraserver_type="u-p6e-gb200x72", ultraserver_count=1,
+    )  # fmt: skip
+    said = advice_text(decided(request, row), "try_other_time")
+    assert said.startswith("A block of 2 days from 2027-03-16 11:30 UTC would cover it")
+
+
 FAR = on_the_15th(earliest_start=at(15, month=6), latest_start=at(16, month=6))
 
 

@@ -94,6 +94,13 @@ def test_a_plan_of_ultraservers_loses_an_hour_whatever_its_target() -> None:
     assert option(decided(request, plan(**ULTRA)), "tpo-a").usable_end == at(16, 10, 30)
 
 
+@pytest.mark.parametrize("name", ["p6e-gb200.36xlarge", "trn2u.48xlarge", "u-of-tomorrow"])
+def test_an_owned_ultraserver_is_useful_until_an_hour_before_its_end(name: str) -> None:
+    mine = owned(instance_type=name, start=at(9, 11, 30), end=at(11, 11, 30))
+    request = asks(instance_type=name, instance_count=1, duration_hours=Decimal(2))
+    assert option(decided(request, mine), "cr-a").usable_end == at(11, 10, 30)
+
+
 def test_each_part_loses_its_own_tail() -> None:
     parts = (window(at(15, 11, 30), 24), window(at(17, 11, 30), 24))
     request = on_the_15th(target=Target.HYPERPOD, duration_hours=Decimal(48))
