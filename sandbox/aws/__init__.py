@@ -15,6 +15,7 @@ from moto.moto_server.werkzeug_app import MotoRequestHandler
 from typing_extensions import override
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from sandbox.aws import bus, queues
 from sandbox.aws.events import happen
 from sandbox.aws.sales import sales
 from sandbox.aws.supply import Supply
@@ -62,6 +63,8 @@ class SimulatedAws:
         kill_bot: Callable[[], None] = _spare,
     ) -> None:
         self._world = World(now=now, seed=seed, supply=supply or Supply())
+        if self._world.supply.event_queues:
+            self._world.on_settled = lambda: bus.look(self._world)
         self._wire = Wire(self._world, kill_bot=kill_bot)
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
@@ -116,6 +119,11 @@ class SimulatedAws:
     def sold(self) -> list[dict[str, Any]]:
         """All that was sold or runs, in the order of time."""
         return sales(self._world)
+
+    def queues(self) -> list[dict[str, Any]]:
+        """The queues of events: how much waits in each, and what was given up."""
+        with self._world.lock:
+            return queues.rows(self._world)
 
     def next_event(self) -> datetime | None:
         """The next instant at which something changes by time alone."""

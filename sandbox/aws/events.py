@@ -6,9 +6,11 @@ from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from sandbox.aws import bus
 from sandbox.aws.ec2.blocks import fail_payment
 from sandbox.aws.ec2.instances import end_instance
 from sandbox.aws.ec2.reservations import machines_in
+from sandbox.aws.metrics import publish
 from sandbox.aws.records import (
     BlockOffer,
     Extension,
@@ -33,6 +35,8 @@ KEYS = {
     "price": {"offering", "usd_per_instance_hour"},
     "sold-out": {"offering"},
     "spot-interruption": {"instance"},
+    "spot-rebalance": {"instance"},
+    "gpu-utilisation": {"reservation", "instance", "percent"},
 }
 
 
@@ -54,6 +58,8 @@ def happen(world: World, event: dict[str, Any]) -> None:
         "price": _price,
         "sold-out": _sold_out,
         "spot-interruption": _spot_interruption,
+        "spot-rebalance": _spot_rebalance,
+        "gpu-utilisation": _gpu_utilisation,
     }
     with world.lock:
         world.settle()
@@ -191,6 +197,21 @@ def _sold_out(world: World, event: dict[str, Any]) -> None:
 
 def _spot_interruption(world: World, event: dict[str, Any]) -> None:
     """Ends a spot machine after its two minutes of notice: the named one, else the oldest."""
+    machine = _spot_machine(world, event)
+    machine.noticed = True
+    bus.warn_of_interruption(world, machine)
+    world.at(
+        world.now() + SPOT_NOTICE,
+        lambda moment: end_instance(world, machine, moment, "Server.SpotInstanceTermination"),
+    )
+
+
+def _spot_rebalance(world: World, event: dict[str, Any]) -> None:
+    """Says that a spot machine is at risk, by an event alone: the named one, else the oldest."""
+    bus.recommend_rebalance(world, _spot_machine(world, event))
+
+
+def _spot_machine(world: World, event: dict[str, Any]) -> Instance:
     wanted = event.get("instance")
     machines = [
         machine
@@ -202,9 +223,25 @@ def _spot_interruption(world: World, event: dict[str, Any]) -> None:
     ]
     if not machines:
         raise ValueError("No such spot machine is running.")
-    machine: Instance = min(machines, key=lambda one: one.launched)
-    machine.noticed = True
-    world.at(
-        world.now() + SPOT_NOTICE,
-        lambda moment: end_instance(world, machine, moment, "Server.SpotInstanceTermination"),
-    )
+    return min(machines, key=lambda one: one.launched)
+
+
+def _gpu_utilisation(world: World, event: dict[str, Any]) -> None:
+    """Has agents report this from now on: on one machine, or on all in a reservation or launch.
+
+    Without a percent they report nothing any more, as where no agent runs.
+    """
+    names = {event.get("reservation"), event.get("instance")} - {None}
+    machines = [
+        machine
+        for place in world.places.values()
+        for machine in place.instances.values()
+        if names & {machine.id, machine.reservation_id, machine.launch_id} and machine.occupies
+    ]
+    if not machines:
+        raise ValueError("No such machine is there; name a 'reservation' or an 'instance'.")
+    percent = event.get("percent")
+    if percent is not None and not 0 <= Decimal(str(percent)) <= 100:
+        raise ValueError("'percent' is a number from 0 to 100, or left out.")
+    for machine in machines:
+        publish(world, machine, None if percent is None else Decimal(str(percent)))

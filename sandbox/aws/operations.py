@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.aws import prices, quotas, ram
+from sandbox.aws import metrics, prices, queues, quotas, ram
 from sandbox.aws.ec2 import (
     blocks,
     extensions,
@@ -62,6 +62,11 @@ OPERATIONS: dict[tuple[str, str], Handler] = {
     ("sagemaker", "DescribeEndpoint"): endpoints.describe_endpoint,
     ("sagemaker", "DeleteEndpoint"): endpoints.delete_endpoint,
     ("sagemaker", "ListEndpoints"): endpoints.list_endpoints,
+    ("cloudwatch", "ListMetrics"): metrics.list_metrics,
+    ("cloudwatch", "GetMetricData"): metrics.get_data,
+    ("sqs", "SendMessage"): queues.send,
+    ("sqs", "ReceiveMessage"): queues.receive,
+    ("sqs", "DeleteMessage"): queues.delete,
     ("pricing", "GetProducts"): prices.get_products,
     ("ram", "CreateResourceShare"): ram.create_share,
     ("ram", "AssociateResourceShare"): ram.associate_share,

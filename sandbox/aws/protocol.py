@@ -29,6 +29,8 @@ SIGNING_NAMES = {
     "sts": "sts",
     "iam": "iam",
     "ram": "ram",
+    "monitoring": "cloudwatch",
+    "sqs": "sqs",
 }
 """botocore's service name by the name in the signature's scope."""
 

@@ -165,6 +165,8 @@ class Instance:
     """Whether AWS has said that it takes this spot machine back."""
     reason: str = ""
     ended: datetime | None = None
+    gpu_percent: list[tuple[datetime, Decimal | None]] = field(default_factory=list)
+    """Since when an agent has reported which GPU utilisation; empty: there is no agent."""
 
     @property
     def occupies(self) -> bool:

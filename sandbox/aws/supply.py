@@ -76,6 +76,17 @@ class RolePolicy(SupplyModel):
     document: dict[str, Any]
 
 
+class EventQueue(SupplyModel):
+    """An SQS queue that a rule of EventBridge sends the events of its account and Region to."""
+
+    account: str
+    region: str
+    name: str = "gpubot-events"
+    max_receives: int = Field(default=5, ge=1)
+    """After so many receives a message goes to the dead-letter queue."""
+    visibility_seconds: int = Field(default=30, ge=0)
+
+
 class Supply(SupplyModel):
     """The whole supply; the defaults let an ordinary purchase go through."""
 
@@ -103,6 +114,7 @@ class Supply(SupplyModel):
     quotas: tuple[QuotaSetting, ...] = ()
     denied: tuple[Denial, ...] = ()
     policies: tuple[RolePolicy, ...] = ()
+    event_queues: tuple[EventQueue, ...] = ()
     opted_in_zones: tuple[str, ...] = ()
     organization_sharing: bool = True
     """Whether AWS RAM may share within the one organization that all accounts are in."""

@@ -8,6 +8,7 @@ import io
 import itertools
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.test import run_wsgi_app
 from werkzeug.wrappers import Request
 
-from sandbox.aws import naming, protocol
+from sandbox.aws import naming, protocol, queues
 from sandbox.aws.buckets import Buckets
 from sandbox.aws.errors import AwsError, throttled
 from sandbox.aws.faults import Fault, FaultBook
@@ -32,6 +33,9 @@ from sandbox.aws.world import Call, World
 
 StartResponse = Callable[..., Any]
 log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.05
+"""How soon a long poll sees a message."""
 
 BEFORE = {"lost-request", "kill-before-call"}
 AFTER = {"lost-answer", "kill-before-answer"}
@@ -209,6 +213,7 @@ class Wire:
         """
         call = arrival.call
         handler = OPERATIONS.get((call.service, call.operation))
+        self._wait_for_message(call)
         with self.world.lock:
             self.world.settle()
             self._buckets.take(call)
@@ -223,6 +228,17 @@ class Wire:
             return self._ask_moto(arrival)
         code = "UnsupportedOperation" if call.service == "ec2" else "UnknownOperationException"
         raise AwsError(code, f"The simulated AWS does not offer {call.operation}.")
+
+    def _wait_for_message(self, call: Call) -> None:
+        """Holds a long poll of SQS until there is a message, at most as long as it asked for."""
+        if (call.service, call.operation) != ("sqs", "ReceiveMessage"):
+            return
+        end = time.monotonic() + queues.wait_seconds(call)
+        while time.monotonic() < end and not self.stopping.wait(POLL_SECONDS):
+            with self.world.lock:
+                self.world.settle()
+                if queues.ready(self.world, call):
+                    return
 
     def _handled(self, handler: Handler, call: Call) -> dict[str, Any]:
         """The answer of an operation of ours, in the zone names of the caller's account."""

@@ -7,11 +7,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.aws.catalog import Catalog, load_catalog
 from sandbox.aws.records import Place
 from sandbox.aws.supply import Supply
+
+if TYPE_CHECKING:
+    from sandbox.aws.mailbox import Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,10 @@ class _Change:
     apply: Callable[[datetime], None] = field(compare=False)
 
 
+def _nothing() -> None:
+    """What follows a settled world unless somebody looks on."""
+
+
 class World:
     """Everything the simulated AWS knows; hold `lock` while reading or changing it."""
 
@@ -50,6 +57,10 @@ class World:
         self._serials: dict[str, int] = {}
         self.failing_payments = 0
         """How many of the next purchases will fail to be paid."""
+        self.queues: list[Queue] = []
+        self.told_states: dict[tuple[str, str], dict[str, str]] = {}
+        """By account and Region the states that events have told of."""
+        self.on_settled: Callable[[], None] = _nothing
 
     def now(self) -> datetime:
         """The simulated time, aware UTC."""
@@ -107,3 +118,4 @@ class World:
             while self._changes and self._changes[0].at <= now:
                 change = heapq.heappop(self._changes)
                 change.apply(change.at)
+            self.on_settled()
