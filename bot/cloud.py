@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, cast
 from bot.catalog import Catalog
 from bot.deferring import Deferred
 from bot.policy.configuration import Configuration
-from bot.ports import Buyer, Clock, Endpoints, Holdings, Leftovers, Machines, MarketReader, Tagger
+from bot.ports import (
+    Buyer,
+    Clock,
+    Endpoints,
+    Holdings,
+    Leftovers,
+    Machines,
+    MarketReader,
+    Sharer,
+    Tagger,
+    Utilisation,
+)
 
 if TYPE_CHECKING:
     from bot.aws import Clients
@@ -48,6 +59,10 @@ class Aws:
             "Machines", Deferred(lambda: _aws().AwsMachines(accounts, clients=clients))
         )
         self.leftovers = cast(
+        self.utilisation = cast(
+            "Utilisation",
+            Deferred(lambda: _aws().AwsUtilisation(accounts, clock=clock, clients=clients)),
+        )
             "Leftovers",
             Deferred(lambda: _aws().AwsLeftovers(accounts, clock=clock, clients=clients)),
         )

@@ -174,8 +174,8 @@ def build(
     used = uses.uses(
         uses.Means(
             store=store, clock=clock, endpoints=aws.endpoints, machines=aws.machines,
-            leftovers=aws.leftovers, verifying=verifying, telling=telling, catalog=catalog,
-            configuration=configuration, bell=bell,
+            leftovers=aws.leftovers, utilisation=aws.utilisation, verifying=verifying,
+            telling=telling, catalog=catalog, configuration=configuration, bell=bell,
         )
     )  # fmt: skip
     overviews = Overviews(

@@ -11,6 +11,7 @@ from bot.aws.machines import AwsMachines
 from bot.aws.market import AwsMarket
 from bot.aws.tagging import AwsTagger
 
+from bot.aws.utilisation import AwsUtilisation
 __all__ = [
     "AwsBuyer",
     "AwsEndpoints",
@@ -22,5 +23,6 @@ __all__ = [
     "AwsTagger",
     "Check",
     "Clients",
+    "AwsUtilisation",
     "check_identity",
 ]

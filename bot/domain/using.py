@@ -1,5 +1,6 @@
 """What is done with capacity once it is there: endpoints, health of machines, what is left."""
 
+from decimal import Decimal
 from enum import StrEnum
 
 from bot.domain.base import Model
@@ -104,6 +105,39 @@ class Health(Model):
     not_read: tuple[NotRead, ...] = ()
 
 
+class GpuUse(Model):
+    """How busy the GPUs of a receipt's machines were, as agents on them told CloudWatch.
+
+    Of `machines` that run, each that reported over the whole window has its average in `shares`,
+    0 to 1, lowest first. Who does not report is unknown, not idle. `not_read`: why nobody knows.
+    """
+
+    since: Instant
+    until: Instant
+    machines: int = 0
+    shares: tuple[Decimal, ...] = ()
+    not_read: str = ""
+
+    @property
+    def reporting(self) -> int:
+        """Return how many machines report."""
+        return len(self.shares)
+
+
+class QueuedEvent(Model):
+    """A message that waits in a queue for events, as the queue gave it.
+
+    `handle` deletes it; `receives` counts how often it was given out, this time included.
+    """
+
+    queue: str
+    account: str
+    region: str
+    body: str
+    handle: str
+    receives: int = 1
+
+
 class LeftoverKind(StrEnum):
     """What may be left over and bill."""
 
@@ -112,6 +146,7 @@ class LeftoverKind(StrEnum):
     FLEET = "fleet"
     VOLUME = "volume"
     RESERVATION = "capacity reservation"
+    SHARE = "resource share"
     ENDPOINT = "endpoint"
     CONFIGURATION = "endpoint configuration"
 

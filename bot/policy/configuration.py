@@ -137,7 +137,11 @@ class ApprovalRules(Model):
 
 
 class Limits(Model):
-    """Brakes beside the budget. `start_drift`: how much later an instant block may begin."""
+    """Brakes beside the budget. `start_drift`: how much later an instant block may begin.
+
+    `idle_gpu_below`: a machine whose GPUs stay under this share counts as not used; None: its
+    GPUs are not looked at.
+    """
 
     start_drift: timedelta = timedelta(minutes=60)
     review_after: timedelta = timedelta(minutes=30)
@@ -151,6 +155,7 @@ class Configuration(Model):
     """The whole file. A file under which nobody could approve is refused at start."""
 
     accounts: Annotated[tuple[Account, ...], Field(min_length=1)]
+    idle_gpu_below: Annotated[Decimal, Field(ge=0, le=1)] | None = Decimal("0.1")
     kinds: tuple[Kind, ...] = Rules().kinds
     default_target: Target = Target.EC2
     purchasing: Switch = Switch.OFF

@@ -4,7 +4,18 @@ Every implementation, fakes included, passes the contract suite of its port (tes
 All times are aware UTC. Nothing here may be called inside a transaction except the transaction.
 """
 
-from bot.ports.aws import Buyer, Endpoints, Holdings, Leftovers, Machines, MarketReader, Tagger
+from bot.ports.aws import (
+    Buyer,
+    Endpoints,
+    EventQueue,
+    Holdings,
+    Leftovers,
+    Machines,
+    MarketReader,
+    Sharer,
+    Tagger,
+    Utilisation,
+)
 from bot.ports.queues import Dues, Inbox, Outbox, Outgoing
 from bot.ports.records import (
     Audit,
@@ -49,3 +60,4 @@ __all__ = [
     "Tagger",
     "Transaction",
 ]
+    "Utilisation",

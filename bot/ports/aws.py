@@ -1,12 +1,23 @@
 """What the services ask of AWS; every call is one of these."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Protocol
 
 from bot.domain.market import Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
-from bot.domain.using import EndpointOrder, EndpointView, Found, Health, Leftover, PlanView
+from bot.domain.sharing import Share, ShareOrder
+from bot.domain.using import (
+    EndpointOrder,
+    EndpointView,
+    Found,
+    GpuUse,
+    Health,
+    Leftover,
+    PlanView,
+    QueuedEvent,
+)
 
 
 class MarketReader(Protocol):
@@ -85,6 +96,30 @@ class Machines(Protocol):
 
     def health(self, receipt: Receipt) -> Health:
         """Return them as AWS shows them now; what can't be read stands in `not_read`."""
+
+
+class Utilisation(Protocol):
+    """Reads how busy GPUs are, where an agent publishes it."""
+
+    def read(self, receipts: Sequence[Receipt], *, window: timedelta) -> Mapping[str, GpuUse]:
+        """Return by receipt id how busy its running machines' GPUs were in the newest window.
+
+        Receipts whose machines can't be seen from outside are left out. Never raises: what can't
+        be read says so in `not_read`, and a machine without an agent is not in `shares`.
+        """
+
+
+class EventQueue(Protocol):
+    """A queue of AWS's events about one account."""
+
+    def receive(self) -> Sequence[QueuedEvent]:
+        """Return what waits, after at most some seconds; it comes back unless deleted.
+
+        Raises MarketError when the queue can't be read.
+        """
+
+    def delete(self, event: QueuedEvent) -> None:
+        """Take one off for good; harmless when it is gone. Raises MarketError."""
 
 
 class Leftovers(Protocol):

@@ -11,8 +11,9 @@ from datetime import datetime
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
+from bot.domain.using import GpuUse
 from bot.domain.values import utc_text
-from bot.ports import Clock, Holdings, Store, Transaction
+from bot.ports import Clock, Holdings, Store, Transaction, Utilisation
 from bot.services import progress, sequels
 from bot.services.extensions import parent_of
 from bot.services.idling import Idling
@@ -57,6 +58,7 @@ class Following:
     reminding: Reminding
     telling: Telling
 
+    utilisation: Utilisation | None = None
     def began(
         self,
         tx: Transaction,
@@ -91,26 +93,41 @@ class Following:
         failed: list[Exception] = []
         for first in range(0, len(names), CHUNK):
             chunk = names[first : first + CHUNK]
-            failed += self._settle_all(chunk, (account, region), seen)
+        gpus = self._gpus(list(seen.values()))
+            failed += self._settle_all(chunk, (account, region), seen, gpus)
         if failed:
             # All others have moved on; the row is tried again with those that failed alone.
             raise failed[0]
         return f"looked at {len(before)} of {len(names)} reservations"
 
     def _settle_all(
-        self, names: Sequence[int], place: tuple[str, str], seen: Mapping[str, Receipt]
+        self,
+        names: Sequence[int],
+        place: tuple[str, str],
+        seen: Mapping[str, Receipt],
+        gpus: Mapping[str, GpuUse],
     ) -> list[Exception]:
+    def _gpus(self, receipts: Sequence[Receipt]) -> Mapping[str, GpuUse]:
+        """Return how busy the GPUs of running machines are, where somebody can tell."""
+        limits = self.telling.configuration.limits
+        if self.utilisation is None or limits.idle_gpu_below is None:
+            return {}
+        running = [one for one in receipts if one.state in ACTIVE_WORDS and not one.last_error]
+        return self.utilisation.read(running, window=limits.idle_after) if running else {}
+
         """Settle all in one transaction; one that fails must not hold up the others."""
         try:
             with self.store.transaction() as tx:
                 for number in names:
-                    self._settle(tx, number, place, seen)
+                    self._settle(tx, number, place, seen, gpus)
         except Exception as error:  # noqa: BLE001 - found again below, by itself
             if len(names) == 1:
                 return [error]
         else:
             return []
-        return [error for number in names for error in self._settle_all([number], place, seen)]
+        return [
+            error for number in names for error in self._settle_all([number], place, seen, gpus)
+        ]
 
     def _waiting(self, tx: Transaction, account: str, region: str) -> list[int]:
         now = self.clock.now()
@@ -130,6 +147,7 @@ class Following:
     ) -> None:
         now = self.clock.now()
         reservation = tx.reservations.get(reservation_id)
+        gpus: Mapping[str, GpuUse],
         after: list[Receipt] = []
         moments: list[datetime] = []
         for receipt in tx.receipts.of(reservation_id):
@@ -137,7 +155,9 @@ class Following:
             saved = self._take_over(tx, reservation, receipt, fresh, now)
             after.append(saved)
             if fresh is not None:
-                again = Idling(telling=self.telling).observe(tx, reservation, saved, now=now)
+                again = Idling(telling=self.telling).observe(
+                    tx, reservation, saved, now=now, gpus=gpus.get(receipt.id)
+                )
                 moments += [on_minute(again, now)] if again is not None else []
         self._move(tx, reservation, after, now)
         here = [receipt for receipt in after if _here(receipt, *place)]

@@ -4,7 +4,7 @@ A lost spot machine is told to its owner at once, and the decision is made anew:
 becomes a request of its own, because what was bought is done and its record stays as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,11 +15,11 @@ from bot.domain.market import Kind
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.request import Request
 from bot.domain.saying import Code, Section, Sentence, Strong
-from bot.domain.using import Health, Machine
+from bot.domain.using import GpuUse, Health, Machine
 from bot.domain.values import cents
 from bot.language.parsing import line_of
 from bot.policy.configuration import Configuration
-from bot.ports import Bell, Clock, Machines, Store, Transaction
+from bot.ports import Bell, Clock, Machines, Store, Transaction, Utilisation
 from bot.services.announcing import say
 from bot.services.health_words import ALIVE, health_section
 from bot.services.searching import quote_due
@@ -43,6 +43,7 @@ class Healing:
     telling: Telling
     configuration: Configuration
     bell: Bell
+    utilisation: Utilisation | None = None
 
     def health(self, reservation_id: int) -> tuple[Section, ...]:
         """Return how every receipt's machines are now. Raises UserError when nothing is held."""
@@ -60,8 +61,19 @@ class Healing:
                 hint=f"status {gpu_id(reservation_id)}",
             )
         looks = [(receipt, self.machines.health(receipt)) for receipt in receipts]
+        gpus = self._gpus(receipts)
         now = self.clock.now()
-        return tuple(health_section(receipt, health, now=now) for receipt, health in looks)
+        return tuple(
+            health_section(receipt, health, gpus=gpus.get(receipt.id), now=now)
+            for receipt, health in looks
+        )
+
+    def _gpus(self, receipts: Sequence[Receipt]) -> Mapping[str, GpuUse]:
+        """Return how busy the GPUs are, where somebody can tell."""
+        limits = self.configuration.limits
+        if self.utilisation is None or limits.idle_gpu_below is None:
+            return {}
+        return self.utilisation.read(receipts, window=limits.idle_after)
 
     def watch(self, due: Due) -> str:
         """Look once at a reservation's spot machines (due kind "spot-watch")."""

@@ -6,18 +6,23 @@ from datetime import datetime
 from bot.domain.market import Kind
 from bot.domain.records import Receipt, gpu_id
 from bot.domain.saying import Code, Moment, Section, Sentence, Strong
-from bot.domain.using import Health, Machine
+from bot.domain.using import GpuUse, Health, Machine
+from bot.services.using import average, gpu_words
 
 MOST_LISTED = 20
 ALIVE = frozenset({"pending", "running"})
 
 
-def health_section(receipt: Receipt, health: Health, *, now: datetime) -> Section:
-    """Return one receipt's health, worst first."""
-    return Section(sentences=tuple(_sentences(receipt, health, now)))
+def health_section(
+    receipt: Receipt, health: Health, *, gpus: GpuUse | None = None, now: datetime
+) -> Section:
+    """Return one receipt's health, worst first, with how busy its GPUs are if anybody can tell."""
+    return Section(sentences=tuple(_sentences(receipt, health, gpus, now)))
 
 
-def _sentences(receipt: Receipt, health: Health, now: datetime) -> Iterator[Sentence]:
+def _sentences(
+    receipt: Receipt, health: Health, gpus: GpuUse | None, now: datetime
+) -> Iterator[Sentence]:
     yield (
         Strong(text=gpu_id(receipt.reservation_id)),
         (
@@ -32,6 +37,8 @@ def _sentences(receipt: Receipt, health: Health, now: datetime) -> Iterator[Sent
         yield ("It has not begun: it begins ", Moment(at=start), ".")
     else:
         yield (_counts(health),)
+    if gpus is not None and (gpus.machines or gpus.not_read):
+        yield (_gpus(gpus),)
     if health.interconnect is not None:
         yield (_interconnect(health.interconnect),)
     for machine in _listed(health.machines):
@@ -62,6 +69,14 @@ def _counts(health: Health) -> str:
         return f"Machines: {', '.join(parts)}."
     many = "machine" if health.total == 1 else "machines"
     return f"Of {health.total} {many}: {', '.join(parts)}."
+
+
+def _gpus(gpus: GpuUse) -> str:
+    if gpus.not_read:
+        return f"CloudWatch could not be asked how busy the GPUs are ({gpus.not_read})."
+    if not gpus.reporting:
+        return "No agent reports to CloudWatch how busy the GPUs are, so nobody knows."
+    return f"GPUs are {average(gpus)} busy on average ({gpu_words(gpus)})."
 
 
 def _interconnect(word: str) -> str:

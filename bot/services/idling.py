@@ -6,16 +6,28 @@ when an hour later nothing has changed, without a ping: the owner knows. Nobody 
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from bot.domain.ending import usable
 from bot.domain.records import Receipt, Reservation, gpu_id
 from bot.domain.saying import Code, Moment, Press, Sentence, Strong
+from bot.domain.using import GpuUse
 from bot.domain.values import dollars, utc_text
 from bot.ports import Transaction
 from bot.services.looking import ACTIVE_WORDS, NO_SHOW, is_ultraserver, lost_of, segment_at
 from bot.services.quiet import said_at
 from bot.services.telling import Telling
-from bot.services.using import COUNTED, Use, counted, hourly_cost, keep_use, use_of
+from bot.services.using import (
+    COUNTED,
+    Use,
+    average,
+    counted,
+    gpu_words,
+    hourly_cost,
+    keep_use,
+    percent,
+    use_of,
+)
 
 RAISE_AFTER = timedelta(hours=1)
 """The owner has so long before the channel hears of it."""
@@ -32,18 +44,29 @@ class Idling:
     telling: Telling
 
     def observe(
-        self, tx: Transaction, reservation: Reservation, receipt: Receipt, *, now: datetime
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        *,
+        now: datetime,
+        gpus: GpuUse | None = None,
     ) -> datetime | None:
-        """Count what a look showed and say what must be said; return when it matters next."""
+        """Count what a look showed and say what must be said; return when it matters next.
+
+        `gpus` is what is known of the machines' GPUs now, None when nobody asked.
+        """
         before = use_of(tx, receipt.id)
-        use = counted(before, receipt, now)
-        if use is None or receipt.kind not in COUNTED or receipt.last_error or receipt.gone:
+        below = self.telling.configuration.limits.idle_gpu_below
+        use = counted(before, receipt, now, gpus=gpus, idle_below=below)
+        if use is None or receipt.last_error or receipt.gone:
             return None
         again: datetime | None = None
         runs = segment_at(receipt, now) is not None
         if runs and receipt.state in ACTIVE_WORDS and receipt.total_count:
-            use = self._health(tx, reservation, receipt, use, now)
-            use, again = self._idle(tx, reservation, receipt, use, now)
+            if receipt.kind in COUNTED:
+                use = self._health(tx, reservation, receipt, use, now)
+            use, again = self._idle(tx, reservation, receipt, use, gpus=gpus, now=now)
         else:
             use = _calm(use)
         if use != before:
@@ -64,28 +87,38 @@ class Idling:
         reservation: Reservation,
         receipt: Receipt,
         use: Use,
+        *,
+        gpus: GpuUse | None,
         now: datetime,
     ) -> tuple[Use, datetime | None]:
         segment = segment_at(receipt, now)
         if segment is None:
             return _calm(use), None
-        limits = self.telling.configuration.limits
-        if use.in_use and use.in_use >= limits.idle_below * use.total:
-            return _calm(use), None
+        wanted = self.telling.configuration.limits.idle_below * use.total
+        by_count = receipt.kind in COUNTED and (not use.in_use or use.in_use < wanted)
+        by_gpus = bool(use.gpu_idle) and (not use.busy or use.busy < wanted)
+        if not by_count and not by_gpus:
+            # That nobody reports now ends no episode: it is not known to be over.
+            unknown = use.gpu_low and not use.gpu_reporting
+            return (use if unknown else _calm(use)), None
         if use.low_since is None or use.low_since < segment.start:
             fresh = _calm(use)
             since = now if fresh.ever else segment.start
+            if gpus is not None and not by_count:
+                since = max(gpus.since, segment.start)
             use = fresh.model_copy(update={"low_since": since})
+        use = use.model_copy(update={"gpu_low": not by_count})
         at = self._when(reservation, use, now)
         if at is None or at > usable(segment, lost_of(receipt))[1] - TOO_LATE:
             return use, None
         if at > now:
             return use, at
+        words = self._words(tx, reservation, receipt, use, gpus)
         if use.told_at is None:
-            self._tell_owner(tx, reservation, receipt, use, now)
+            self._tell_owner(tx, reservation, receipt, use, words, now=now)
             told = use.model_copy(update={"told_at": now, "told_last": now})
             return told, said_at(now + RAISE_AFTER, reservation.zone)
-        self._tell_channel(tx, reservation, receipt, use, now)
+        self._tell_channel(tx, reservation, receipt, use, words, now=now)
         return use.model_copy(update={"raised": True}), None
 
     def _when(self, reservation: Reservation, use: Use, now: datetime) -> datetime | None:
@@ -106,13 +139,15 @@ class Idling:
         reservation: Reservation,
         receipt: Receipt,
         use: Use,
+        words: tuple[Sentence, ...],
+        *,
         now: datetime,
     ) -> None:
         self.telling.tell(
             tx,
             reservation.owner,
             f"idle:{receipt.id}:{_since(use)}",
-            _idle_words(tx, reservation, receipt, use),
+            words,
             now=now,
             presses=idle_presses(reservation),
         )
@@ -123,17 +158,33 @@ class Idling:
         reservation: Reservation,
         receipt: Receipt,
         use: Use,
+        words: tuple[Sentence, ...],
+        *,
         now: datetime,
     ) -> None:
         self.telling.note(
             tx,
             reservation,
             f"idle:{receipt.id}:{_since(use)}",
-            _idle_words(tx, reservation, receipt, use),
+            words,
             now=now,
             presses=idle_presses(reservation),
             ping=False,
         )
+
+    def _words(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        use: Use,
+        gpus: GpuUse | None,
+    ) -> tuple[Sentence, ...]:
+        head, advice = _idle_words(tx, reservation, receipt, use)
+        below = self.telling.configuration.limits.idle_gpu_below
+        if not use.gpu_idle or gpus is None or below is None:
+            return (head, advice)
+        return (head, _gpu_sentence(use, gpus, below), advice)
 
     def _health(
         self,
@@ -169,7 +220,13 @@ def idle_presses(reservation: Reservation) -> tuple[Press, ...]:
 
 def _calm(use: Use) -> Use:
     return use.model_copy(
-        update={"low_since": None, "told_at": None, "raised": False, "kept": False}
+        update={
+            "low_since": None,
+            "told_at": None,
+            "raised": False,
+            "kept": False,
+            "gpu_low": False,
+        }
     )
 
 
@@ -179,8 +236,8 @@ def _since(use: Use) -> str:
 
 def _idle_words(
     tx: Transaction, reservation: Reservation, receipt: Receipt, use: Use
-) -> tuple[Sentence, ...]:
-    idle = max(use.total - use.in_use, 0)
+) -> tuple[Sentence, Sentence]:
+    idle = max(use.total - use.busy, 0)
     cost = hourly_cost(tx.purchases.get(receipt.purchase_id))
     name = Strong(text=gpu_id(reservation.id))
     what = f"{idle} of {use.total} x {receipt.instance_type}"
@@ -197,13 +254,29 @@ def _idle_words(
             f" stands idle: {what} cost {dollars(cost * idle)} an hour and do nothing.",
             *since,
         ),
+        _advice(receipt),
+    )
+
+
+def _gpu_sentence(use: Use, gpus: GpuUse, below: Decimal) -> Sentence:
+    runs = "1 machine runs" if use.gpu_idle == 1 else f"{use.gpu_idle} machines run"
+    return (
         (
+            f"{runs}, but with GPUs below {percent(below)}; all that report are at"
+            f" {average(gpus)} on average ({gpu_words(gpus)})."
+        ),
+    )
+
+
+def _advice(receipt: Receipt) -> Sentence:
+    if receipt.kind in COUNTED:
+        return (
             (
                 "Launch into it, release it to others, or keep it as it is; the money is spent"
                 " either way."
             ),
-        ),
-    )
+        )
+    return ("These bill by the hour: end them, put them to work, or keep them as they are.",)
 
 
 def _unwell_words(reservation: Reservation, receipt: Receipt, bad: int) -> tuple[Sentence, ...]:

@@ -12,7 +12,7 @@ from bot.domain.saying import Sentence, Strong
 from bot.domain.values import dollars
 from bot.ports import Transaction
 from bot.services.extensions import children_of
-from bot.services.using import COUNTED, hours, usable_machine_hours, use_of
+from bot.services.using import COUNTED, hours, percent, usable_machine_hours, use_of
 
 _TENTH = Decimal("0.1")
 
@@ -21,7 +21,9 @@ class Report(Model):
     """The figures of one reservation that has ended, in machine-hours and dollars.
 
     `held` is what could be used at most; `used`, `lost` (ill machines) and `unseen` (nobody
-    looked) are parts of it. `on_demand` is the rate of one machine when it was decided.
+    looked) are parts of it; a machine whose GPUs did next to nothing is not `used`. `measured` is
+    for how long GPUs were reported, `gpu_share` their average then. `on_demand` is the rate of one
+    machine when it was decided.
     """
 
     paid: Decimal
@@ -29,6 +31,8 @@ class Report(Model):
     used: Decimal
     lost: Decimal
     unseen: Decimal
+    measured: Decimal
+    gpu_share: Decimal | None
     accelerators: int | None
     on_demand: Decimal | None
     cheapest: Option | None
@@ -43,6 +47,7 @@ def report(tx: Transaction, reservation: Reservation) -> Report | None:
         return None
     seen = [use for use in (use_of(tx, one.id) for one in receipts) if use is not None]
     used = hours(sum(use.used for use in seen))
+    measured, worked = sum(use.measured for use in seen), sum(use.worked for use in seen)
     record = tx.decisions.latest(reservation.id)
     cheapest = _cheapest(record.decision, used) if record is not None else None
     return Report(
@@ -51,6 +56,8 @@ def report(tx: Transaction, reservation: Reservation) -> Report | None:
         used=used,
         lost=hours(sum(use.lost for use in seen)),
         unseen=hours(sum(use.unseen for use in seen)),
+        measured=hours(measured),
+        gpu_share=Decimal(worked) / 1000 / measured if measured else None,
         accelerators=_accelerators(reservation.option),
         on_demand=_on_demand(record.market, receipts) if record is not None else None,
         cheapest=cheapest[1] if cheapest is not None else None,
@@ -76,6 +83,14 @@ def _sentences(figures: Report, reservation: Reservation) -> Iterable[Sentence]:
             " by the counts seen while it ran."
         ),
     )
+    if figures.gpu_share is not None:
+        yield (
+            (
+                f"CloudWatch had the GPUs for {_tenth(figures.measured)} machine-hours:"
+                f" {percent(figures.gpu_share)} busy on average. Machines whose GPUs stayed idle"
+                " count as not used."
+            ),
+        )
     if figures.lost:
         yield (f"{_tenth(figures.lost)} machine-hours were lost to machines that were ill.",)
     if figures.unseen:

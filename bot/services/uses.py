@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bot.catalog import Catalog
 from bot.policy.configuration import Configuration
-from bot.ports import Bell, Clock, Endpoints, Leftovers, Machines, Store
+from bot.ports import Bell, Clock, Endpoints, Leftovers, Machines, Store, Utilisation
 from bot.services import cleaning, endpoints, sequels
 from bot.services.cleaning import Cleaning
 from bot.services.duties import Step
@@ -34,6 +34,7 @@ class Means:
     catalog: Catalog
     configuration: Configuration
     bell: Bell
+    utilisation: Utilisation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ def uses(means: Means) -> Uses:
             store=means.store,
             clock=means.clock,
             machines=means.machines,
+            utilisation=means.utilisation,
             telling=means.telling,
             configuration=means.configuration,
             bell=means.bell,

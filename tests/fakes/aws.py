@@ -13,7 +13,7 @@ from bot.domain.errors import IndeterminateError, MarketError, PurchaseError, Re
 from bot.domain.market import Kind, Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
-from bot.domain.using import Found, Leftover
+from bot.domain.using import Found, GpuUse, Leftover
 from tests.fakes.clock import FakeClock
 
 PREPAID = (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN)
@@ -216,3 +216,29 @@ class FakeAws:
         if offer is not None:
             self.withdraw(offer.ref)
         return sale
+
+
+@dataclass
+class FakeUtilisation:
+    """See bot.ports.Utilisation. `shares` by receipt id; what is not there, nobody reports."""
+
+    clock: FakeClock
+    shares: dict[str, tuple[Decimal, ...]] = field(default_factory=dict)
+    machines: dict[str, int] = field(default_factory=dict)
+    not_read: str = ""
+    windows: list[timedelta] = field(default_factory=list)
+
+    def read(self, receipts: Sequence[Receipt], *, window: timedelta) -> Mapping[str, GpuUse]:
+        self.windows.append(window)
+        now = self.clock.now()
+        return {
+            one.id: GpuUse(
+                since=now - window,
+                until=now,
+                machines=self.machines.get(one.id, len(self.shares.get(one.id, ()))),
+                shares=() if self.not_read else tuple(sorted(self.shares.get(one.id, ()))),
+                not_read=self.not_read,
+            )
+            for one in receipts
+            if one.kind is not Kind.TRAINING_PLAN
+        }

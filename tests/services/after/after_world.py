@@ -28,6 +28,7 @@ from bot.services.sequels import KIT, SPOT, SURVEY
 from bot.services.telling import Telling
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from storage import open_store
+from tests.fakes.aws import FakeUtilisation
 from tests.fakes.clock import FakeClock
 from tests.fakes.messenger import FakeMessenger
 
@@ -96,6 +97,7 @@ class AfterWorld:
     clock: FakeClock = field(default_factory=FakeClock)
     messenger: FakeMessenger = field(default_factory=FakeMessenger)
     log: FakeLog = field(default_factory=FakeLog)
+    utilisation: FakeUtilisation | None = None
 
     def __post_init__(self) -> None:
         configuration, faults = parse_configuration(EXAMPLE)
@@ -114,6 +116,7 @@ class AfterWorld:
             holdings=self.holdings,
             reminding=self.reminding,
             telling=telling,
+            utilisation=self.utilisation,
         )
         self.digesting = Digesting(
             store=self.store, clock=self.clock, configuration=self.configuration

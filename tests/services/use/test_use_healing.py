@@ -149,3 +149,23 @@ def test_the_part_that_is_missing_gets_its_share_of_the_cap(world) -> None:
     assert half.max_total_usd == Decimal("25.00")
     assert half.duration_hours == 24
     assert half.minimum_count is None
+
+
+def test_health_says_how_busy_the_gpus_are_and_how_it_knows(world) -> None:
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    machine = started_with_kit(world, number)
+    world.run(timedelta(minutes=2))
+    assert "No agent reports to CloudWatch" in words(world.uses.healing.health(number))
+    world.aws.event({"event": "gpu-utilisation", "instance": machine, "percent": 42})
+    world.run(timedelta(minutes=40))
+    said = words(world.uses.healing.health(number))
+    assert "GPUs are 42 % busy on average (CloudWatch, last 30 min, 1 of 1 machine" in said
+
+
+def test_health_says_that_gpus_could_not_be_read(world_with) -> None:
+    world = world_with(denied=[{"operation": "ListMetrics"}])
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    started_with_kit(world, number)
+    world.run(timedelta(minutes=2))
+    said = words(world.uses.healing.health(number))
+    assert "CloudWatch could not be asked how busy the GPUs are (refused: Access" in said

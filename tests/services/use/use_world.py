@@ -14,6 +14,7 @@ from bot.aws import (
     AwsLeftovers,
     AwsMachines,
     AwsMarket,
+    AwsUtilisation,
     Clients,
 )
 from bot.catalog import packaged
@@ -75,6 +76,7 @@ class UseWorld:
         """Build the services anew on the same store, as a restarted process would."""
         telling = Telling(configuration=self.configuration)
         accounts = (RESEARCH,)
+        utilisation = AwsUtilisation(accounts, clock=self.clock, clients=self.clients)
         holdings = AwsHoldings(accounts, clock=self.clock, clients=self.clients)
         self.following = Following(
             store=self.store,
@@ -84,6 +86,7 @@ class UseWorld:
                 store=self.store, clock=self.clock, telling=telling, pricing=NoPrices()
             ),
             telling=telling,
+            utilisation=utilisation,
         )
         self.uses: Uses = uses(
             Means(
@@ -92,6 +95,7 @@ class UseWorld:
                 endpoints=AwsEndpoints(accounts, clients=self.clients),
                 machines=AwsMachines(accounts, clients=self.clients),
                 leftovers=AwsLeftovers(accounts, clock=self.clock, clients=self.clients),
+                utilisation=utilisation,
                 verifying=Verifying(people=self.people),
                 telling=telling,
                 catalog=packaged(),

@@ -19,6 +19,7 @@ from bot.aws import (
     AwsMachines,
     AwsMarket,
     AwsTagger,
+    AwsUtilisation,
     Clients,
     check_identity,
 )
@@ -136,6 +137,14 @@ class Town:
         machines = AwsMachines(self.accounts, clients=self.clients)
         for receipt in receipts:
             assert machines.health(receipt).not_read == ()
+
+    def measure(self, launch: Receipt) -> None:
+        """Read how busy its GPUs are, once an agent tells."""
+        self.aws.event({"event": "gpu-utilisation", "reservation": launch.id, "percent": 7})
+        self.pass_by(minutes=40)
+        port = AwsUtilisation(self.accounts, clock=self.clock, clients=self.clients)
+        seen = port.read([launch], window=timedelta(minutes=30))[launch.id]
+        assert (seen.not_read, seen.reporting) == ("", seen.machines)
 
     def clean_up(self, *receipts: Receipt) -> None:
         leftovers = AwsLeftovers(self.accounts, clock=self.clock, clients=self.clients)
@@ -308,6 +317,7 @@ def everything(town: Town) -> None:
     _, spot = town.buy(Kind.SPOT)
     town.hand_over(held, arn, odcr, launch)
     town.use(held, arn, odcr, launch, spot)
+    town.measure(launch)
     town.extend(Kind.CAPACITY_BLOCK, block, held)
     town.extend(Kind.TRAINING_PLAN, plan, arn)
     town.serve(plan, arn)
