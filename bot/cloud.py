@@ -58,11 +58,11 @@ class Aws:
         self.machines = cast(
             "Machines", Deferred(lambda: _aws().AwsMachines(accounts, clients=clients))
         )
-        self.leftovers = cast(
         self.utilisation = cast(
             "Utilisation",
             Deferred(lambda: _aws().AwsUtilisation(accounts, clock=clock, clients=clients)),
         )
+        self.leftovers = cast(
             "Leftovers",
             Deferred(lambda: _aws().AwsLeftovers(accounts, clock=clock, clients=clients)),
         )

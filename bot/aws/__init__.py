@@ -10,8 +10,8 @@ from bot.aws.leftovers import AwsLeftovers
 from bot.aws.machines import AwsMachines
 from bot.aws.market import AwsMarket
 from bot.aws.tagging import AwsTagger
-
 from bot.aws.utilisation import AwsUtilisation
+
 __all__ = [
     "AwsBuyer",
     "AwsEndpoints",
@@ -21,8 +21,8 @@ __all__ = [
     "AwsMachines",
     "AwsMarket",
     "AwsTagger",
+    "AwsUtilisation",
     "Check",
     "Clients",
-    "AwsUtilisation",
     "check_identity",
 ]

@@ -148,6 +148,7 @@ class Limits(Model):
     retry_for: timedelta = timedelta(hours=24)
     idle_after: timedelta = timedelta(minutes=30)
     idle_below: Decimal = Decimal("0.5")
+    idle_gpu_below: Annotated[Decimal, Field(ge=0, le=1)] | None = Decimal("0.1")
     stop_at_end: bool = False
 
 
@@ -155,7 +156,6 @@ class Configuration(Model):
     """The whole file. A file under which nobody could approve is refused at start."""
 
     accounts: Annotated[tuple[Account, ...], Field(min_length=1)]
-    idle_gpu_below: Annotated[Decimal, Field(ge=0, le=1)] | None = Decimal("0.1")
     kinds: tuple[Kind, ...] = Rules().kinds
     default_target: Target = Target.EC2
     purchasing: Switch = Switch.OFF

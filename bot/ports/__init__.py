@@ -41,6 +41,7 @@ __all__ = [
     "Decisions",
     "Dues",
     "Endpoints",
+    "EventQueue",
     "Facts",
     "Holdings",
     "Inbox",
@@ -59,5 +60,5 @@ __all__ = [
     "Store",
     "Tagger",
     "Transaction",
-]
     "Utilisation",
+]

@@ -57,8 +57,8 @@ class Following:
     holdings: Holdings
     reminding: Reminding
     telling: Telling
-
     utilisation: Utilisation | None = None
+
     def began(
         self,
         tx: Transaction,
@@ -90,23 +90,16 @@ class Following:
         if not names:
             return "nothing to look at"
         seen = self.holdings.look(before) if before else {}
+        gpus = self._gpus(list(seen.values()))
         failed: list[Exception] = []
         for first in range(0, len(names), CHUNK):
             chunk = names[first : first + CHUNK]
-        gpus = self._gpus(list(seen.values()))
             failed += self._settle_all(chunk, (account, region), seen, gpus)
         if failed:
             # All others have moved on; the row is tried again with those that failed alone.
             raise failed[0]
         return f"looked at {len(before)} of {len(names)} reservations"
 
-    def _settle_all(
-        self,
-        names: Sequence[int],
-        place: tuple[str, str],
-        seen: Mapping[str, Receipt],
-        gpus: Mapping[str, GpuUse],
-    ) -> list[Exception]:
     def _gpus(self, receipts: Sequence[Receipt]) -> Mapping[str, GpuUse]:
         """Return how busy the GPUs of running machines are, where somebody can tell."""
         limits = self.telling.configuration.limits
@@ -115,6 +108,13 @@ class Following:
         running = [one for one in receipts if one.state in ACTIVE_WORDS and not one.last_error]
         return self.utilisation.read(running, window=limits.idle_after) if running else {}
 
+    def _settle_all(
+        self,
+        names: Sequence[int],
+        place: tuple[str, str],
+        seen: Mapping[str, Receipt],
+        gpus: Mapping[str, GpuUse],
+    ) -> list[Exception]:
         """Settle all in one transaction; one that fails must not hold up the others."""
         try:
             with self.store.transaction() as tx:
@@ -144,10 +144,10 @@ class Following:
         reservation_id: int,
         place: tuple[str, str],
         seen: Mapping[str, Receipt],
+        gpus: Mapping[str, GpuUse],
     ) -> None:
         now = self.clock.now()
         reservation = tx.reservations.get(reservation_id)
-        gpus: Mapping[str, GpuUse],
         after: list[Receipt] = []
         moments: list[datetime] = []
         for receipt in tx.receipts.of(reservation_id):
