@@ -15,7 +15,6 @@ from bot.ports import (
     Leftovers,
     Machines,
     MarketReader,
-    Sharer,
     Tagger,
     Utilisation,
 )

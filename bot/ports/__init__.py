@@ -12,7 +12,6 @@ from bot.ports.aws import (
     Leftovers,
     Machines,
     MarketReader,
-    Sharer,
     Tagger,
     Utilisation,
 )

@@ -7,7 +7,6 @@ from typing import Protocol
 from bot.domain.market import Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
-from bot.domain.sharing import Share, ShareOrder
 from bot.domain.using import (
     EndpointOrder,
     EndpointView,
