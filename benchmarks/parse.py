@@ -5,6 +5,7 @@ The anchor reads only the date phrases of the same lines; the product reads whol
 says them back.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -122,15 +123,16 @@ def doubling() -> dict[str, float]:
     catalog = packaged()
     grown = {}
     for name in _SHAPES:
-        times = []
-        for length in (1500, 3000):
-            text = _shape(name, length)
+        texts = [_shape(name, length) for length in (1500, 3000)]
+        best = [math.inf, math.inf]
+        for _ in range(80):  # turn by turn, so that a busy moment cannot meet one length only
+            for which, text in enumerate(texts):
 
-            def once(text: str = text) -> None:
-                parse(text, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=catalog)
+                def once(text: str = text) -> None:
+                    parse(text, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=catalog)
 
-            times.append(min(_seconds(once) for _ in range(40)))
-        grown[name] = times[1] / times[0]
+                best[which] = min(best[which], _seconds(once))
+        grown[name] = best[1] / best[0]
     return grown
 
 

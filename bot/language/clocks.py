@@ -12,6 +12,7 @@ from bot.language.zones import Zone, sure, zone_at
 _HALF_DAY = re.compile(r"(\d{1,2})(?::(\d{2}))?(am|pm)")
 _COLON = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6})?)?(z|[+-]\d{2}:?\d{2}|utc|gmt)?")
 _HOURS = re.compile(r"(\d{1,2})h(\d{2})?(?:s|rs)?")
+_HALF_HOURS = re.compile(r"(\d{1,2})(?::(\d{2}))?")
 _BARE = re.compile(r"\d{1,2}")
 _PLAIN_HALF = {"a.m": "am", "a.m.": "am", "p.m": "pm", "p.m.": "pm", "am": "am", "pm": "pm"}
 _NOON = 12
@@ -40,8 +41,8 @@ def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int,
     if key[-1] == "m" and (half := _HALF_DAY.fullmatch(key)):
         seconds = _half_day(half[1], half[2], half[3], (at, at + 1))
         return _zoned(scene, at + 1, Clock((seconds,)))
-    following = tokens.phrase("half", at + 1) if not tokens.apart(at + 1) else None
-    if following and (plain := re.fullmatch(r"(\d{1,2})(?::(\d{2}))?", key)):
+    following = tokens.phrase("half", at + 1)
+    if following and not tokens.apart(at + 1) and (plain := _HALF_HOURS.fullmatch(key)):
         seconds = _half_day(plain[1], plain[2], str(following[1]), (at, following[0]))
         return _zoned(scene, following[0], Clock((seconds,)))
     if ":" in key and (colon := _COLON.fullmatch(key)):

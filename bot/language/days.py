@@ -13,6 +13,7 @@ _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:t(.+))?")
 _SLASH = re.compile(r"(\d{1,4})/(\d{1,2})(?:/(\d{1,4}))?")
 _DAY = re.compile(r"(\d{1,2})(st|nd|rd|th|º|o|ª)?")
 _YEAR = re.compile(r"\d{4}")
+_DAY_WORDS = frozenset(("vague", "today", "next", "weekday", "month"))
 _WEEK = 7
 _FRIDAY, _SATURDAY = 4, 5
 _LAST_DAY = 31
@@ -53,7 +54,8 @@ def day_at(scene: Scene, at: int, *, led: bool = False) -> tuple[int, Day] | Non
 
 def _worded(scene: Scene, at: int) -> tuple[int, Day] | None:
     tokens, today = scene.tokens, scene.today
-    if at >= tokens.count or not tokens.starts[at]:
+    begins = tokens.starts[at] if at < tokens.count else None
+    if not begins or _DAY_WORDS.isdisjoint(begins):
         return None
     if vague := tokens.phrase("vague", at):
         return vague[0], Day(_vague(str(vague[1]), today), ask=True)

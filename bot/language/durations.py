@@ -84,7 +84,8 @@ def amounts_at(scene: Scene, at: int) -> tuple[int, list[Amount]] | None:
             joined[-1] = joined[-1]._replace(unit="refused")
         return (at + 1, joined) if joined else None
     begins = tokens.starts[at]
-    word = (tokens.phrase("number", at) or tokens.phrase("one", at)) if begins else None
+    counted = "number" in begins or "one" in begins
+    word = (tokens.phrase("number", at) or tokens.phrase("one", at)) if counted else None
     unit = tokens.phrase("unit", word[0]) if word else None
     if word and unit and len(tokens.key(word[0])) > 1:
         said = f"{tokens.items[at].text} {tokens.items[word[0]].text}"
@@ -116,6 +117,9 @@ def length_at(scene: Scene, at: int, *, words: int = _MOST_AMOUNTS) -> Length | 
     hours = _hours(scene, amounts, span)
     if hours > LONGEST_HOURS:
         raise RefusalError("duration_long", tokens=span, mend=("2 weeks",))
+    if len(amounts) == 1:
+        minutes = amounts[0].unit == "minute"
+        return Length(hours, minutes or amounts[0].unit == "1", end, minutes_only=minutes)
     fine = any(amount.unit in {"1", "minute"} for amount in amounts)
     apart = tuple(_hours(scene, word, span) for word in said) if len(said) > 1 else ()
     doubtful = any(
@@ -126,6 +130,8 @@ def length_at(scene: Scene, at: int, *, words: int = _MOST_AMOUNTS) -> Length | 
 
 def _hours(scene: Scene, amounts: list[Amount], span: tuple[int, int]) -> Decimal:
     # Minutes first, divided once: 2h20m is the same number whoever adds it up.
+    if len(amounts) == 1:
+        return _minutes(scene, amounts[0], span) / 60
     return sum((_minutes(scene, amount, span) for amount in amounts), _NONE) / 60
 
 
@@ -156,9 +162,11 @@ def duration(scene: Scene, at: int) -> Found | None:
         RefusalError: minutes alone, under an hour, a number without a unit after "for".
     """
     tokens = scene.tokens
-    lasting = None if tokens.phrase("strict", at) else tokens.phrase("lasting", at)
+    strict = tokens.phrase("strict", at)
+    lasting = None if strict else tokens.phrase("lasting", at)
     begin = lasting[0] if lasting else at
-    strict = tokens.phrase("strict", begin)
+    if lasting:
+        strict = tokens.phrase("strict", begin)
     begin = strict[0] if strict else begin
     length = length_at(scene, begin)
     if length is None:

@@ -30,7 +30,7 @@ def echo_request(
     if request.latest_end is not None:
         parts.append(speech.say("end", when=speech.instant(request.latest_end, zone)))
     parts.extend(_terms(request, speech))
-    sentence = ", ".join(part for part in parts if part) + "."
+    sentence = ", ".join(filter(None, parts)) + "."
     if request.reason is not None:
         sentence = f"{sentence} {speech.say('reason', reason=request.reason)}"
     return sentence

@@ -66,7 +66,7 @@ def canonical(request: Request, *, command: str, zone: tzinfo) -> str:  # noqa: 
         parts.append(f"platform={quoted(request.platform)}")
     if request.reason is not None:
         parts.append(f"because {quoted(request.reason)}")
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _machines(request: Request) -> str:

@@ -9,9 +9,9 @@ from bot.language.tokens import Tokens
 MOST_MACHINES = 256
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 _LONGEST = 12
-_FOLLOWERS = (
-    "machine", "gpu", "unit", "month", "thousand", "dollar", "half", "per_hour", "use",
-)  # fmt: skip
+_FOLLOWERS = frozenset(
+    ("machine", "gpu", "unit", "month", "thousand", "dollar", "half", "per_hour", "use")
+)
 
 
 def number_at(tokens: Tokens, at: int) -> str | None:
@@ -52,6 +52,9 @@ def means_something(scene: Scene, at: int) -> bool:
         return True
     if key.replace("-", "") in scene.names.accelerators or key.startswith("ml."):
         return True
-    if any(tokens.phrase(role, at) for role in _FOLLOWERS):
+    begins = tokens.starts[at]
+    if not begins:
+        return False
+    if any(tokens.phrase(role, at) for role in _FOLLOWERS.intersection(begins)):
         return True
     return bool(tokens.phrase("month", tokens.after("of", at)))

@@ -115,7 +115,7 @@ def read(scene: Scene, at: int) -> Parts:
     purpose_tried = False
     while at < tokens.count:
         found = recognise(scene, at)
-        if found is None and not purpose_tried and tokens.phrase("purpose", at):
+        if found is None and not purpose_tried and "purpose" in tokens.starts[at]:
             purpose_tried = True
             found = people.purpose(scene, at, _holds_part(scene, at))
         if found:

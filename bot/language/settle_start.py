@@ -78,7 +78,7 @@ def settle_start(settling: Settling) -> object | None:
             found, doubtful = readings_of(settling.scene, moment)
             found = viable(settling, part, found)
             ask = ask or doubtful or _asks_span(part, found)
-            options.extend(_start_option(settling, part, reading) for reading in found)
+            options += [_start_option(settling, part, reading) for reading in found]
     bound = settling.has("guaranteed")
     dated = settling.has(*STARTS)
     if bound and not dated and not settling.has("by", "before", "until", "latest"):

@@ -25,22 +25,23 @@ class Span(NamedTuple):
 def when(scene: Scene, at: int) -> Found | None:  # noqa: PLR0911 - one return for each form
     """Recognise every phrase that says when."""
     tokens = scene.tokens
-    if _LEADERS.isdisjoint(tokens.starts[at]):
+    begins = tokens.starts[at]
+    if _LEADERS.isdisjoint(begins):
         return _start(scene, at)
-    if soon := tokens.phrase("asap", at):
+    if "asap" in begins and (soon := tokens.phrase("asap", at)):
         return one("asap", value=True, start=at, end=soon[0])
-    if bound := tokens.phrase("guaranteed", at):
+    if "guaranteed" in begins and (bound := tokens.phrase("guaranteed", at)):
         return one("guaranteed", value=True, start=at, end=bound[0])
-    if relative := relative_at(scene, at):
+    if "in" in begins and (relative := relative_at(scene, at)):
         later = tokens.phrase("later", relative[0])
         field, end = ("after", later[0]) if later else ("start", relative[0])
         return one(field, relative[1], at, end)
-    if between := _between(scene, at):
+    if "between" in begins and (between := _between(scene, at)):
         return between
     if tokens.phrase("vague", at):
         return _start(scene, at)
     for field in ("after", "before", "by", "until"):
-        if lead := tokens.phrase(field, at):
+        if field in begins and (lead := tokens.phrase(field, at)):
             timed = tokens.after("until_time", at) == lead[0]
             led = timed or field != "until" or scene.language == "en"
             moment = moment_at(scene, lead[0], led=led)
@@ -74,9 +75,10 @@ def _start(scene: Scene, at: int) -> Found | None:
         zone = zone_at(scene, at)
         return one("zone", zone[1], at, zone[0]) if zone else None
     end, moment = found
-    if later := tokens.phrase("later", end):
+    begins = tokens.starts[end] if end < tokens.count else {}
+    if "later" in begins and (later := tokens.phrase("later", end)):
         return one("after", moment, at, later[0])
-    if (to := tokens.phrase("to", end)) and not _is_deadline(scene, lead, end):
+    if "to" in begins and (to := tokens.phrase("to", end)) and not _is_deadline(scene, lead, end):
         timed = tokens.phrase("at", end) is not None
         second = moment_at(scene, to[0], led=timed or (led and _names_day(scene, moment)))
         if second:

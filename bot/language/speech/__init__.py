@@ -1,5 +1,7 @@
 """What is said to people, by locale: pt… in Portuguese, es… in Spanish, all else in English."""
 
+from functools import lru_cache
+
 from bot.language.speech.base import Speech
 from bot.language.speech.english import ENGLISH
 from bot.language.speech.portuguese import PORTUGUESE
@@ -9,6 +11,7 @@ TEXTS = {"en": ENGLISH, "pt": PORTUGUESE, "es": SPANISH}
 SPEECHES = {code: Speech(code, texts) for code, texts in TEXTS.items()}
 
 
+@lru_cache(maxsize=64)
 def language_of(locale: str) -> str:
     """Return en, pt or es for a locale such as pt-BR; English when it is another one."""
     code = locale.replace("_", "-").split("-")[0].lower()
