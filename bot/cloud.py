@@ -15,6 +15,7 @@ from bot.ports import (
     Leftovers,
     Machines,
     MarketReader,
+    Sharer,
     Tagger,
     Utilisation,
 )
@@ -51,6 +52,7 @@ class Aws:
             "Holdings", Deferred(lambda: _aws().AwsHoldings(accounts, clock=clock, clients=clients))
         )
         self.tagger = cast("Tagger", Deferred(lambda: _aws().AwsTagger(clients)))
+        self.sharer = cast("Sharer", Deferred(lambda: _aws().AwsSharer(clients)))
         self.endpoints = cast(
             "Endpoints", Deferred(lambda: _aws().AwsEndpoints(accounts, clients=clients))
         )

@@ -9,6 +9,7 @@ from bot.aws.inventory import AwsInventory
 from bot.aws.leftovers import AwsLeftovers
 from bot.aws.machines import AwsMachines
 from bot.aws.market import AwsMarket
+from bot.aws.sharing import AwsSharer
 from bot.aws.tagging import AwsTagger
 from bot.aws.utilisation import AwsUtilisation
 
@@ -20,6 +21,7 @@ __all__ = [
     "AwsLeftovers",
     "AwsMachines",
     "AwsMarket",
+    "AwsSharer",
     "AwsTagger",
     "AwsUtilisation",
     "Check",

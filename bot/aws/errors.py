@@ -123,6 +123,14 @@ REFUSALS: Final = frozenset(
         "UnknownOperationException",
         "InvalidParameterException",
         "OptInRequiredException",
+        # RAM CreateResourceShare and AssociateResourceShare: nothing was shared.
+        "InvalidStateTransitionException",
+        "MalformedArnException",
+        "OperationNotPermittedException",
+        "ResourceShareLimitExceededException",
+        "TagLimitExceededException",
+        "TagPolicyViolationException",
+        "UnknownResourceException",
     }
 )
 """Codes that mean that nothing was bought. `ResourceInUse` is not here: a plan of our own name

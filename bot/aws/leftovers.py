@@ -14,6 +14,7 @@ from bot.aws.clients import Clients
 from bot.aws.on_demand import LINUX, OnDemandPrices, catalog_price
 from bot.aws.receipts import word
 from bot.aws.removals import remove
+from bot.aws.sharing import shares_tagged
 from bot.aws.tags import PURCHASE
 from bot.aws.use_tags import purchase_of, sagemaker_purchase
 from bot.domain.errors import BugError, MarketError
@@ -48,6 +49,7 @@ _REMOVALS: Final[dict[LeftoverKind, tuple[str, str, Callable[[str], dict[str, An
         "cancel_capacity_reservation",
         lambda one: {"CapacityReservationId": one},
     ),
+    LeftoverKind.SHARE: ("ram", "delete_resource_share", lambda one: {"resourceShareArn": one}),
     LeftoverKind.ENDPOINT: ("sagemaker", "delete_endpoint", lambda one: {"EndpointName": one}),
     LeftoverKind.CONFIGURATION: (
         "sagemaker",
@@ -119,6 +121,8 @@ class _Search:
             ("volumes", self._volumes),
             ("capacity reservations", self._reservations),
         ]
+        if self._clients.account(self._account).shares_with:
+            books.append(("resource shares", self._shares))
         if any(receipt.kind is Kind.SPOT for receipt in self._receipts):
             books.append(("spot requests", self._spot_requests))
         if any(receipt.kind is Kind.TRAINING_PLAN for receipt in self._receipts):
@@ -224,6 +228,8 @@ class _Search:
                 owner = purchase_of(row.tags)
                 if row.is_block or not (name in own or owner in self._purchases):
                     continue
+                if row.owner_id in self._others():
+                    continue  # it is shared with this account; who bought it lists it
                 price = self._on_demand(row.instance_type or "")
                 yield self._item(
                     LeftoverKind.RESERVATION,
@@ -233,6 +239,18 @@ class _Search:
                     detail=f"{row.count or '?'} x {row.instance_type}",
                     usd_per_day=price * HOURS * row.count if price and row.count else None,
                 )
+
+    def _shares(self) -> Iterator[Leftover]:
+        """Yield shares with other accounts, which cost nothing."""
+        for purchase in self._purchases:
+            for name in shares_tagged(self._clients, self._account, self._region, purchase):
+                yield self._item(LeftoverKind.SHARE, name, "active", purchase, prepaid=True)
+
+    def _others(self) -> frozenset[str]:
+        """Return the ids of the other accounts that the administrator's file names."""
+        every = self._clients.accounts.values()
+        mine = self._clients.account(self._account).account_id
+        return frozenset(one.account_id for one in every) - {mine}
 
     # --- SageMaker -----------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ _GONE_CODES: Final = frozenset(
         "InvalidVolume.NotFound",
         "InvalidCapacityReservationId.NotFound",
         "ResourceNotFound",
+        "UnknownResourceException",
     }
 )
 _GONE_WORDS: Final = ("could not find", "does not exist", "cannot find")

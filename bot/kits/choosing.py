@@ -1,7 +1,7 @@
 """Which formats fit a reservation, and the kit in one of them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from bot.domain.errors import UserError
@@ -66,7 +66,7 @@ def _writers(setting: Setting) -> dict[Format, Callable[[Setting], str]]:
 
 
 def _notes(setting: Setting, name: Format, text: str) -> tuple[str, ...]:
-    notes = []
+    notes = [*_account_note(setting)]
     words = tuple(dict.fromkeys(_PLACEHOLDER.findall(text)))
     if words:
         notes.append(f"Replace {', '.join(words)}.")
@@ -87,6 +87,22 @@ def _notes(setting: Setting, name: Format, text: str) -> tuple[str, ...]:
             else "Karpenter 1.3 or later with the ReservedCapacity feature gate."
         )
     return tuple(notes)
+
+
+def _account_note(setting: Setting) -> Iterator[str]:
+    """Yield from which account to launch, where that is not the one that bought it."""
+    if setting.waits_for is not None:
+        yield (
+            f"It is not shared with {setting.waits_for} yet; this launches from {setting.buyer},"
+            " which bought it."
+        )
+    if setting.user is not None:
+        known = setting.zone not in (None, setting.zone_id)
+        called = f", which is called {setting.zone} there" if known else ""
+        yield (
+            f"Launch with credentials of {setting.user}, in {setting.zone_id}{called}:"
+            f" {setting.buyer} bought it and shares it."
+        )
 
 
 def _plan_note(setting: Setting) -> str:

@@ -37,6 +37,8 @@ class Setting(Model):
     """Everything a kit needs. `capacity_id` is cr-…, a plan's ARN, or the launch (r-…).
 
     `subnet` and `template` are the account's own where the administrator's file names them.
+    `user` is the account to launch from where `buyer` shares it; `zone` is its name there, and
+    `zone_id` the same in both. `waits_for` is the account that it is not shared with yet.
     """
 
     reservation: str
@@ -53,6 +55,10 @@ class Setting(Model):
     arm: bool
     subnet: str | None
     template: str | None
+    buyer: str | None = None
+    user: str | None = None
+    zone_id: str | None = None
+    waits_for: str | None = None
 
     @property
     def tags(self) -> dict[str, str]:

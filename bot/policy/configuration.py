@@ -22,7 +22,11 @@ ChannelId = Annotated[str, StringConstraints(pattern=r"^[CGD][A-Z0-9]{2,}$")]
 
 
 class Account(Model):
-    """One AWS account. Roles None: the bot's own credentials. Platform is final at purchase."""
+    """One AWS account. Roles None: the bot's own credentials. Platform is final at purchase.
+
+    What it buys may be shared with the accounts of `shares_with` (AWS RAM), which AWS allows
+    inside one AWS Organization only.
+    """
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,30}$")]
     account_id: Annotated[str, StringConstraints(pattern=r"^\d{12}$")]
@@ -33,6 +37,8 @@ class Account(Model):
     platform: str = "Linux/UNIX"
     launch_templates: dict[str, str] = Field(default_factory=dict)
     subnets: dict[str, str] = Field(default_factory=dict)
+    organization: Annotated[str, StringConstraints(pattern=r"^o-[a-z0-9]{10,32}$")] | None = None
+    shares_with: tuple[str, ...] = ()
 
 
 class Channels(Model):
@@ -52,11 +58,12 @@ class Digest(Model):
 
 
 class Team(Model):
-    """Who pays. Members are users (U…) or user groups (S…)."""
+    """Who pays. Members are users (U…) or user groups (S…). `account` is where it runs machines."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[\w-]{1,40}$")]
     members: tuple[Member, ...]
     monthly_budget_usd: Usd | None = None
+    account: str | None = None
 
 
 class Tier(Model):

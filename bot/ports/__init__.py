@@ -12,6 +12,7 @@ from bot.ports.aws import (
     Leftovers,
     Machines,
     MarketReader,
+    Sharer,
     Tagger,
     Utilisation,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Purchases",
     "Receipts",
     "Reservations",
+    "Sharer",
     "Store",
     "Tagger",
     "Transaction",

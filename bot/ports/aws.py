@@ -7,6 +7,7 @@ from typing import Protocol
 from bot.domain.market import Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
+from bot.domain.sharing import Share, ShareOrder
 from bot.domain.using import (
     EndpointOrder,
     EndpointView,
@@ -139,3 +140,17 @@ class Tagger(Protocol):
 
     def tag(self, receipt: Receipt, *, owner: str, team: str | None) -> None:
         """Set both tags; repeating it is harmless. Raises MarketError when it did not work."""
+
+
+class Sharer(Protocol):
+    """Shares what one account holds with another one (AWS RAM). Costs nothing, spends nothing."""
+
+    def share(self, order: ShareOrder) -> Share:
+        """Have it shared and return how it stands; what is there is found and completed.
+
+        Raises RefusedError when AWS says no, MarketError when its books can't be read, and
+        IndeterminateError when an answer was lost. Repeating it makes no second share.
+        """
+
+    def unshare(self, order: ShareOrder) -> None:
+        """End it; harmless when it is gone. What runs runs on. Raises PurchaseError, MarketError."""

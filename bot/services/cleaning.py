@@ -32,6 +32,7 @@ from bot.services.cleanup_records import (
 )
 from bot.services.endpoint_stages import record_of
 from bot.services.endpoints import EndpointKeeping
+from bot.services.sharing import with_consumers
 from bot.services.verifying import Verifying
 
 STEP = "clean"
@@ -47,6 +48,7 @@ _ORDER = (
     LeftoverKind.INSTANCE,
     LeftoverKind.SPOT_REQUEST,
     LeftoverKind.RESERVATION,
+    LeftoverKind.SHARE,
     LeftoverKind.ENDPOINT,
     LeftoverKind.CONFIGURATION,
     LeftoverKind.VOLUME,
@@ -204,7 +206,7 @@ class Cleaning:
     ) -> CleanUp | None:
         """Read AWS's books and take them over; None when nothing was ever bought."""
         with self.store.reading() as tx:
-            receipts = tx.receipts.of(reservation_id)
+            receipts = with_consumers(tx, tx.receipts.of(reservation_id))
         if not receipts:
             return None
         found = self.leftovers.find(receipts)

@@ -49,6 +49,8 @@ class Own:
                 own = leftover.id in self.receipts
             case LeftoverKind.INSTANCE | LeftoverKind.SPOT_REQUEST:
                 own = leftover.purchase in self.launches
+            case LeftoverKind.SHARE:
+                own = leftover.purchase in self.purchases
             case LeftoverKind.ENDPOINT | LeftoverKind.CONFIGURATION:
                 own = leftover.id == self.endpoint
             case _:

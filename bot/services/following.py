@@ -10,6 +10,7 @@ from datetime import datetime
 
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
+from bot.domain.market import Segment
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.using import GpuUse
 from bot.domain.values import utc_text
@@ -34,6 +35,7 @@ from bot.services.looking import (
 )
 from bot.services.reminding import Reminding
 from bot.services.reporting import report_words
+from bot.services.sharing import end_shares, plan_share
 from bot.services.telling import Telling
 
 __all__ = [
@@ -72,6 +74,8 @@ class Following:
             self._plan_look(tx, reservation.id, (account, region), now + MINUTE, now)
         self.reminding.plan(tx, reservation, receipts)
         sequels.when_bought(tx, reservation, receipts, now=now)
+        for receipt in receipts:
+            plan_share(tx, reservation, receipt, self.telling.configuration, now=now)
 
     def follow(self, due: Due) -> str:
         """Look once at everything in an account and region whose time has come.
@@ -214,6 +218,7 @@ class Following:
             self._say_longer(tx, reservation, stored, saved, now)
             self.telling.redraw(tx, reservation, now=now)
         self._say_progress(tx, reservation, stored, saved, now)
+        plan_share(tx, reservation, saved, self.telling.configuration, now=now)
         return saved
 
     def _say_longer(
@@ -243,9 +248,11 @@ class Following:
         receipt: Receipt,
         now: datetime,
     ) -> None:
+        segment = segment_at(receipt, now)
+        if _ran_before(stored, receipt, segment):
+            return
         if parent_of(tx, reservation.id) is not None or receipt.last_error:
             return
-        segment = segment_at(receipt, now)
         if segment is None:
             coming = [one for one in receipt.segments if one.start > now]
             over = len(coming) < len(receipt.segments)
@@ -289,12 +296,15 @@ class Following:
         if state is _S.SCHEDULED and reservation.state is _S.PAYMENT_PENDING:
             words = progress.scheduled_words(moved, receipts)
             self.telling.note(tx, moved, "scheduled", words, now=now)
-        if state in (_S.ENDED, _S.FAILED):
+        over = state in (_S.ENDED, _S.FAILED)
+        shared = over and end_shares(tx, receipts, now=now)
+        if over:
             tx.dues.withdraw(gpu_id(reservation.id), kinds=("remind",))
         if state is _S.ENDED:
             words = (*progress.ended_words(moved), *report_words(tx, moved))
             self.telling.note(tx, moved, "ended", words, now=now)
-            sequels.when_ended(tx, moved, now=now)
+            # What is shared is ended first, so that the look at what is left finds none of it.
+            sequels.when_ended(tx, moved, now=now + MINUTE if shared else now)
 
     def _save(
         self,
@@ -390,6 +400,16 @@ class Following:
 def budget_key(reservation_id: int, leg_number: int) -> str:
     """Return the key of a leg's budget entry."""
     return f"{gpu_id(reservation_id)}/{leg_number}"
+
+
+def _ran_before(stored: Receipt, receipt: Receipt, segment: Segment | None) -> bool:
+    """Return whether the look before this one showed the same run: all was said then.
+
+    A receipt that no look has saved yet has revision 1.
+    """
+    if segment is None or receipt.state not in ACTIVE_WORDS or stored.revision == 1:
+        return False
+    return stored.state in ACTIVE_WORDS and segment.start <= stored.checked_at < segment.end
 
 
 def _look_name(account: str, region: str, name: str) -> str:

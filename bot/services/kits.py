@@ -7,11 +7,13 @@ from bot.catalog import Catalog
 from bot.domain.errors import UserError
 from bot.domain.records import Due, Receipt, Reservation, gpu_id
 from bot.domain.saying import Choice, Menu, Section, Sentence, Strong
+from bot.domain.sharing import ShareRecord, ShareStage
 from bot.kits import Format, Kit, Setting, formats_for, kit, setting_of
 from bot.kits.setting import NAMES
 from bot.policy.configuration import Account, Configuration
 from bot.ports import Clock, Store, Transaction
 from bot.services.announcing import say
+from bot.services.sharing import share_of
 
 ACTION = "gpu.kit"
 OVER = frozenset({"expired", "cancelled", "failed", "payment-failed", "terminated"})
@@ -43,7 +45,7 @@ class Kits:
             reservation = tx.reservations.get(receipt.reservation_id)
             if receipt.gone or receipt.state in OVER:
                 return "dropped: it is over"
-            setting = self._setting(receipt)
+            setting = self._setting(receipt, share_of(tx, receipt))
             handout = self._handout(setting, formats_for(setting)[0])
             say(
                 tx,
@@ -63,7 +65,7 @@ class Kits:
         """
         with self.store.reading() as tx:
             reservation = tx.reservations.get(reservation_id)
-            receipts = _usable(tx, reservation)
+            receipts = [(one, share_of(tx, one)) for one in _usable(tx, reservation)]
         if not receipts:
             raise UserError(
                 f"There is nothing to launch into: {gpu_id(reservation_id)} is"
@@ -72,28 +74,41 @@ class Kits:
             )
         chosen = _format(name)
         found = []
-        for receipt in receipts:
-            setting = self._setting(receipt)
+        for receipt, share in receipts:
+            setting = self._setting(receipt, share)
             fitting = formats_for(setting)
             if chosen is None or chosen in fitting:
                 found.append(self._handout(setting, chosen or fitting[0]))
         if not found:
-            fitting = formats_for(self._setting(receipts[0]))
+            fitting = formats_for(self._setting(*receipts[0]))
             names = ", ".join(NAMES[one] for one in fitting)
             raise UserError(
                 f"That format does not fit {gpu_id(reservation_id)}. These do: {names}."
             )
         return tuple(found)
 
-    def _setting(self, receipt: Receipt) -> Setting:
-        account = self._account(receipt.account)
-        return setting_of(
-            receipt,
+    def _setting(self, receipt: Receipt, record: ShareRecord | None) -> Setting:
+        """Return the setting in the account that it is to be launched from.
+
+        What is shared is launched from the consumer's account, with what that one has; the
+        platform stays that of the purchase.
+        """
+        buyer = self._account(receipt.account)
+        share = record.share if record and record.stage is ShareStage.STANDING else None
+        user = self._account(record.order.consumer) if record and share else buyer
+        zone = (share.zone or share.zone_id) if share else receipt.zone
+        setting = setting_of(
+            receipt.model_copy(update={"zone": zone}),
             self.catalog,
-            platform=account.platform if account else "Linux/UNIX",
-            subnets=account.subnets if account else {},
-            templates=account.launch_templates if account else {},
+            platform=buyer.platform if buyer else "Linux/UNIX",
+            subnets=user.subnets if user else {},
+            templates=user.launch_templates if user else {},
         )
+        if record is None or record.stage is ShareStage.OVER:
+            return setting
+        there = {"user": record.order.consumer, "zone_id": share.zone_id} if share else {}
+        waits = {} if share else {"waits_for": record.order.consumer}
+        return setting.model_copy(update={"buyer": receipt.account, **there, **waits})
 
     def _account(self, name: str) -> Account | None:
         """Return the account; None when the file does not name it any more."""

@@ -5,11 +5,25 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from pydantic import Field
+
 from bot.domain.base import Model
-from bot.domain.decision import Decision
+from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import LIVE_RESERVATIONS
-from bot.domain.records import Approval, Proposal, Purchase, Receipt, Reservation, Switch, gpu_id
+from bot.domain.records import (
+    Approval,
+    DecisionRecord,
+    LegPurpose,
+    Proposal,
+    Purchase,
+    Receipt,
+    Reservation,
+    Switch,
+    gpu_id,
+)
+from bot.domain.sharing import Elsewhere
 from bot.domain.values import Instant, Usd
+from bot.policy.accounts import account_used_by, elsewhere
 from bot.policy.ceilings import counted, month_of
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
@@ -24,6 +38,7 @@ class CardView(Model):
     `budget_left` is the team's for this month after all money held and committed; None when the
     team has no budget. `progress` says what is being done now, for people. Above `approvable_up_to`
     nobody may agree. `not_bought` is why no more was bought after the shown proposal's approval.
+    `elsewhere` says by `option_key` how an option of another account gets to the team's own.
     """
 
     reservation: Reservation
@@ -39,6 +54,12 @@ class CardView(Model):
     seen_at: Instant
     approvable_up_to: Usd | None = None
     not_bought: str = ""
+    elsewhere: dict[str, Elsewhere] = Field(default_factory=dict)
+
+
+def option_key(option: Option) -> str:
+    """Return what tells an option from all others of its decision."""
+    return f"{option.account}|{'+'.join(option.refs)}"
 
 
 def not_bought_name(proposal_id: int) -> str:
@@ -83,12 +104,16 @@ class Views:
         """Return the card of a proposal's reservation, showing that very proposal."""
         with self.store.reading() as tx:
             proposal = tx.proposals.get(proposal_id)
-            view = self._view(tx, tx.reservations.get(proposal.reservation_id))
+            reservation = tx.reservations.get(proposal.reservation_id)
+            view = self._view(tx, reservation)
             return view.model_copy(
                 update={
                     "proposal": proposal,
                     "approvals": tuple(tx.proposals.given(proposal_id)),
                     "not_bought": tx.facts.get(not_bought_name(proposal_id)) or "",
+                    "elsewhere": self._elsewhere(
+                        reservation.team, tx.decisions.latest(reservation.id), proposal
+                    ),
                 }
             )
 
@@ -140,4 +165,35 @@ class Views:
             seen_at=now,
             approvable_up_to=self.configuration.approval.tiers[-1].up_to_usd,
             not_bought=(tx.facts.get(not_bought_name(proposal.id)) or "") if proposal else "",
+            elsewhere=self._elsewhere(reservation.team, record, proposal),
         )
+
+    def _elsewhere(
+        self, team: str | None, record: DecisionRecord | None, proposal: Proposal | None
+    ) -> dict[str, Elsewhere]:
+        """Return how options of other accounts get to the team's; empty where it names none."""
+        if account_used_by(team, self.configuration) is None:
+            return {}
+        market = record.market if record is not None else None
+        rows = {row.ref: row for row in market.offerings} if market is not None else {}
+        zones: dict[str, str | None] = {ref: row.zone_id for ref, row in rows.items()}
+        zones |= {row.ref: row.zone_id for row in market.hourly} if market is not None else {}
+        options = list(record.decision.options) if record is not None else []
+        large = {ref for ref, row in rows.items() if row.ultraserver_type is not None}
+        if proposal is not None and proposal.legs[:1]:
+            if all(leg.purpose is LegPurpose.EXTENSION for leg in proposal.legs):
+                return {}  # more time of what is shared already, or is not
+            options.append(proposal.option)
+            large |= {leg.ref for leg in proposal.legs if leg.ultraserver_type is not None}
+        found = {
+            option_key(option): elsewhere(
+                option.kind,
+                ultraserver=bool(large & {*option.refs}),
+                buyer=option.account,
+                team=team,
+                configuration=self.configuration,
+                zone_id=next((zones[ref] for ref in option.refs if ref in zones), None),
+            )
+            for option in options
+        }
+        return {key: passage for key, passage in found.items() if passage is not None}

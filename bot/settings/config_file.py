@@ -196,7 +196,8 @@ def _nearest(key: str) -> str:
 
 
 def _beyond(configuration: Configuration, lines: Mapping[Place, int]) -> Iterator[tuple[int, str]]:
-    """Yield what no single value shows: zones that do not exist."""
+    """Yield what no single value shows: zones that do not exist, accounts that nothing names."""
+    yield from _strangers(configuration, lines)
     try:
         ZoneInfo(configuration.digest.zone)
     except (ZoneInfoNotFoundError, ValueError):
@@ -204,3 +205,36 @@ def _beyond(configuration: Configuration, lines: Mapping[Place, int]) -> Iterato
             lines.get(("digest", "zone"), 1),
             f"digest.zone is {configuration.digest.zone!r}; write an IANA name like Europe/Berlin",
         )
+
+
+def _strangers(
+    configuration: Configuration, lines: Mapping[Place, int]
+) -> Iterator[tuple[int, str]]:
+    """Yield the names of accounts that are none, and shares that AWS would never allow."""
+    known = {account.name: account for account in configuration.accounts}
+    for at, team in enumerate(configuration.teams):
+        place: Place = ("teams", at, "account")
+        if team.account is not None and team.account not in known:
+            yield lines.get(place, 1), _unknown_account(place, team.account, known)
+    for at, account in enumerate(configuration.accounts):
+        for number, name in enumerate(account.shares_with):
+            place = ("accounts", at, "shares_with", number)
+            line = lines.get(place, 1)
+            if name not in known:
+                yield line, _unknown_account(place, name, known)
+            elif name == account.name:
+                yield line, f"{dotted(place)} is the account itself; remove it"
+            elif len({account.organization, known[name].organization} - {None}) > 1:
+                yield (
+                    line,
+                    (
+                        f"{dotted(place)} is {name!r} of another organization; AWS shares capacity"
+                        " inside one organization only, so remove it"
+                    ),
+                )
+
+
+def _unknown_account(place: Place, name: str, known: Mapping[str, Account]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    mend = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+    return f"{dotted(place)} is {name!r}, but no account is called that; {mend}"

@@ -15,6 +15,7 @@ from bot.services.looking import ACTIVE_WORDS, counts_words, id_words
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards import wording
+from handlers.cards.accounts import elsewhere_line
 from handlers.cards.bought import confirmed, so_far
 from handlers.cards.limits import single
 from handlers.cards.rivals import other_ways
@@ -125,8 +126,16 @@ def option_lines(
         use = f"; you said {wording.percent(said)}" if said is not None else ""
         even = wording.percent(option.break_even_utilization)
         yield f"Pays off above {even} of the time in use{use}"
+    line = elsewhere_line(option, view) if view is not None and _undecided(view) else None
+    if line is not None:
+        yield line
     if view is not None and view.budget_left is not None and view.reservation.state in BEFORE_MONEY:
         yield f"Budget left this month: {exact_dollars(view.budget_left)}"
+
+
+def _undecided(view: CardView) -> bool:
+    """Return whether the option can still be turned down."""
+    return view.reservation.state in BEFORE_MONEY
 
 
 def _of_agreed(option: Option, view: CardView, proposal: Proposal | None) -> str:

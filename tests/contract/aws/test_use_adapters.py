@@ -225,6 +225,7 @@ REMOVALS = {
     LeftoverKind.FLEET: ("delete_fleets", {"FleetIds": ["x"], "TerminateInstances": True}),
     LeftoverKind.VOLUME: ("delete_volume", {"VolumeId": "x"}),
     LeftoverKind.RESERVATION: ("cancel_capacity_reservation", {"CapacityReservationId": "x"}),
+    LeftoverKind.SHARE: ("delete_resource_share", {"resourceShareArn": "x"}),
     LeftoverKind.ENDPOINT: ("delete_endpoint", {"EndpointName": "x"}),
     LeftoverKind.CONFIGURATION: ("delete_endpoint_config", {"EndpointConfigName": "x"}),
 }

@@ -133,3 +133,53 @@ def test_the_keys_that_the_example_only_names_show_what_holds_without_them() -> 
     assert configuration.limits.model_fields_set == set(Limits.model_fields)
     elsewhere = {"kinds", "regions", "default_target"}
     assert configuration.decision.model_fields_set == set(Rules.model_fields) - elsewhere
+
+
+TWO = (
+    EXAMPLE.replace(
+        "kinds: [on_demand",
+        """  - name: vision-prod
+    account_id: "444455556666"
+    regions: [us-east-1]
+    organization: o-a1b2c3d4e5
+kinds: [on_demand""",
+        1,
+    )
+    .replace(
+        "    subnets: {} ",
+        "    organization: o-a1b2c3d4e5\n    shares_with: [vision-prod]\n    subnets: {} ",
+        1,
+    )
+    .replace(
+        ', monthly_budget_usd: "40000"}', ', monthly_budget_usd: "40000", account: vision-prod}', 1
+    )
+)
+
+
+def test_a_team_may_use_another_account_than_the_one_that_buys() -> None:
+    configuration = sound(TWO)
+    assert configuration.teams[0].account == "vision-prod"
+    assert configuration.accounts[0].shares_with == ("vision-prod",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("account: vision-prod}", "account: vision-prd}", "teams[0].account is 'vision-prd'"),
+        ("account: vision-prod}", "account: vision-prd}", "did you mean vision-prod"),
+        ("account: vision-prod}", "account: zzz}", "known: research, vision-prod"),
+        ("shares_with: [vision-prod]", "shares_with: [visionprod]", "accounts[0].shares_with[0]"),
+        ("shares_with: [vision-prod]", "shares_with: [research]", "the account itself"),
+        ("organization: o-a1b2c3d4e5", "organization: o-zzzzzzzzzz", "one organization only"),
+        ("organization: o-a1b2c3d4e5", "organization: acme", "organization"),
+    ],
+)
+def test_an_account_that_is_none_or_never_shares_is_named_with_its_line(
+    before, after, named
+) -> None:
+    assert before in TWO
+    changed = TWO.replace(before, after, 1)
+    _, faults = parse_configuration(changed)
+    wanted = "shares_with" if "organization" in before and "only" in named else after
+    line = next(at for at, text in enumerate(changed.splitlines(), 1) if wanted in text)
+    assert [(at, named in said) for at, said in faults] == [(line, True)]
