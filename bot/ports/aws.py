@@ -153,4 +153,7 @@ class Sharer(Protocol):
         """
 
     def unshare(self, order: ShareOrder) -> None:
-        """End it; harmless when it is gone. What runs runs on. Raises PurchaseError, MarketError."""
+        """End it, harmless when it is gone; what runs runs on.
+
+        Raises PurchaseError, MarketError.
+        """

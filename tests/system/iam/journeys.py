@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import boto3
 import pytest
@@ -18,6 +19,7 @@ from bot.aws import (
     AwsLeftovers,
     AwsMachines,
     AwsMarket,
+    AwsSharer,
     AwsTagger,
     AwsUtilisation,
     Clients,
@@ -28,6 +30,7 @@ from bot.domain.errors import RefusedError
 from bot.domain.market import Kind, Segment
 from bot.domain.records import LegPurpose, Purchase, Receipt
 from bot.domain.request import Request, Target
+from bot.domain.sharing import ShareOrder
 from bot.domain.using import EndpointOrder, Leftover, LeftoverKind
 from bot.policy.configuration import Account
 from sandbox.aws import SimulatedAws, Supply, quotas
@@ -43,7 +46,7 @@ def role(account: str, purpose: str) -> str:
     return f"arn:aws:iam::{account}:role/gpubot-{purpose}"
 
 
-def account_of(name: str, number: str) -> Account:
+def account_of(name: str, number: str, **more: tuple[str, ...]) -> Account:
     return Account(
         name=name,
         account_id=number,
@@ -52,10 +55,11 @@ def account_of(name: str, number: str) -> Account:
         read_role=role(number, "read"),
         buy_role=role(number, "buy"),
         launch_role=role(number, "launch"),
+        **more,
     )
 
 
-RESEARCH = account_of("research", "111122223333")
+RESEARCH = account_of("research", "111122223333", shares_with=("serving",))
 SERVING = account_of("serving", "444455556666")
 
 
@@ -133,6 +137,31 @@ class Town:
         for receipt in receipts:
             AwsTagger(self.clients).tag(receipt, owner="U0LIN", team="vision")
 
+    def share(self, receipt: Receipt) -> None:
+        """Share it, look at it until it stands, complete it when half of it is lost, end it."""
+        sharer = AwsSharer(self.clients)
+        order = ShareOrder(
+            capacity_id=receipt.id,
+            account=receipt.account,
+            region=REGION,
+            consumer=SERVING.name,
+            purchase_id=receipt.purchase_id,
+            reservation_id=receipt.reservation_id,
+            owner="U0ANA",
+            team="vision",
+        )
+        made = sharer.share(order)
+        self.pass_by(minutes=1)
+        assert sharer.share(order).zone is not None
+        with self._person("ram") as person:
+            person.disassociate_resource_share(
+                resourceShareArn=made.id, principals=[SERVING.account_id]
+            )
+        assert not sharer.share(order).stands
+        self.pass_by(minutes=1)
+        assert sharer.share(order).stands
+        sharer.unshare(order)
+
     def use(self, *receipts: Receipt) -> None:
         machines = AwsMachines(self.accounts, clients=self.clients)
         for receipt in receipts:
@@ -189,23 +218,31 @@ class Town:
 
     def _model(self, name: str) -> None:
         """Have a person of the account make a model, with rights of their own."""
+        with self._person("sagemaker") as person:
+            person.create_model(
+                ModelName=name,
+                PrimaryContainer={"Image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/llama:1"},
+                ExecutionRoleArn=role(RESEARCH.account_id, "model"),
+            )
+
+    @contextmanager
+    def _person(self, service: str) -> Iterator[Any]:
+        """Give a client with the rights of a person of the account."""
         sts = boto3.client("sts", region_name=REGION)
         who = {"RoleArn": role(RESEARCH.account_id, "person"), "RoleSessionName": "ana"}
         key = sts.assume_role(**who)["Credentials"]
         person = boto3.client(
-            "sagemaker",
+            service,
             region_name=REGION,
             aws_access_key_id=key["AccessKeyId"],
             aws_secret_access_key=key["SecretAccessKey"],
             aws_session_token=key["SessionToken"],
         )
-        person.create_model(
-            ModelName=name,
-            PrimaryContainer={"Image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/llama:1"},
-            ExecutionRoleArn=role(RESEARCH.account_id, "model"),
-        )
-        sts.close()
-        person.close()
+        try:
+            yield person
+        finally:
+            sts.close()
+            person.close()
 
     # --- parts -----------------------------------------------------------------------------
 
@@ -306,7 +343,7 @@ def town(monkeypatch, policies, *, accounts=(RESEARCH,), seed=7) -> Iterator[Tow
 
 
 def everything(town: Town) -> None:
-    """Play every journey of one account."""
+    """Play every journey of one account, and share what it holds with the other."""
     town.doctor()
     town.look()
     town.look_where_no_quota_was_touched()
@@ -317,6 +354,7 @@ def everything(town: Town) -> None:
     _, spot = town.buy(Kind.SPOT)
     town.hand_over(held, arn, odcr, launch)
     town.use(held, arn, odcr, launch, spot)
+    town.share(held)
     town.measure(launch)
     town.extend(Kind.CAPACITY_BLOCK, block, held)
     town.extend(Kind.TRAINING_PLAN, plan, arn)

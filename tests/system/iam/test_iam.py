@@ -55,7 +55,7 @@ def asked() -> list[Asked]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(permissions, "allowed", noted)
-        with town(patch, POLICIES) as played:
+        with town(patch, POLICIES, accounts=(RESEARCH, SERVING)) as played:
             everything(played)
             denied = [
                 row["operation"]
@@ -103,7 +103,7 @@ def test_no_policy_names_actions_by_a_pattern():
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-@pytest.mark.parametrize("service", ["ec2", "sagemaker"])
+@pytest.mark.parametrize("service", ["ec2", "sagemaker", "ram"])
 def test_nothing_else_that_changes_or_spends_is_allowed(asked, purpose, service):
     """Every operation that botocore knows, on any resource, with every tag one could want."""
     model = botocore.session.Session().get_service_model(service)
@@ -112,7 +112,14 @@ def test_nothing_else_that_changes_or_spends_is_allowed(asked, purpose, service)
         "*",
         *(
             f"arn:aws:{service}:{REGION}:111122223333:{part}/x"
-            for part in ("capacity-reservation", "instance", "training-plan", "endpoint", "volume")
+            for part in (
+                "capacity-reservation",
+                "instance",
+                "training-plan",
+                "endpoint",
+                "volume",
+                "resource-share",
+            )
         ),
     ]
     more = {
@@ -138,12 +145,36 @@ def test_nothing_else_that_changes_or_spends_is_allowed(asked, purpose, service)
         ("launch", "ec2:RunInstances", "instance"),
         ("launch", "ec2:TerminateInstances", "instance"),
         ("launch", "ec2:DeleteVolume", "volume"),
+        ("launch", "ram:DeleteResourceShare", "resource-share"),
+        ("buy", "ram:AssociateResourceShare", "resource-share"),
     ],
 )
 def test_without_our_tag_nothing_is_bought_launched_or_ended(purpose, action, part):
-    arn = f"arn:aws:ec2:{REGION}:111122223333:{part}/x"
+    arn = f"arn:aws:{action.partition(':')[0]}:{REGION}:111122223333:{part}/x"
     assert allowed([POLICIES[purpose]], Need(action, arn, TAGGED))
     assert not allowed([POLICIES[purpose]], Need(action, arn, {}))
+
+
+SHARED = TAGGED | {
+    "ram:RequestedResourceType": ["ec2:CapacityReservation"],
+    "ram:RequestedAllowsExternalPrincipals": ["false"],
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ram:RequestedAllowsExternalPrincipals": ["true"]},
+        {"ram:RequestedResourceType": ["ec2:Subnet"]},
+        {"aws:RequestTag/gpubot:purchase": []},
+    ],
+)
+def test_nothing_but_our_reservations_is_shared_and_nothing_outside_the_organization(change):
+    def may(context):
+        return allowed([POLICIES["buy"]], Need("ram:CreateResourceShare", "*", context))
+
+    assert may(SHARED)
+    assert not may(SHARED | change)
 
 
 @pytest.mark.parametrize("key", ["gpubot:purchase", "Name"])
