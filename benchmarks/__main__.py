@@ -6,7 +6,9 @@
 import importlib
 import sys
 
-ROOMS = ("parse", "decide", "join", "sweep", "ack", "start", "restart", "clicks", "store")
+ROOMS = (
+    "parse", "decide", "join", "sweep", "ack", "start", "restart", "clicks", "store", "year",
+)  # fmt: skip
 
 
 def main(words: list[str]) -> int:

@@ -135,15 +135,22 @@ class SqliteReceipts:
 
         Raises BugError when it would go to another reservation.
         """
-        write = self._session.writing()
-        if self.get(receipt.id).reservation_id != receipt.reservation_id:
-            raise BugError(f"receipt {receipt.id} belongs to another reservation")
         following = receipt.model_copy(update={"revision": receipt.revision + 1})
-        cursor = write(
-            "update receipt set revision = ?, body = ? where id = ? and revision = ?",
-            (following.revision, body_of(following), receipt.id, receipt.revision),
+        cursor = self._session.writing()(
+            "update receipt set revision = ?, body = ?"
+            " where id = ? and revision = ? and reservation_id = ?",
+            (
+                following.revision,
+                body_of(following),
+                receipt.id,
+                receipt.revision,
+                receipt.reservation_id,
+            ),
         )
         if cursor.rowcount != 1:
+            # Only now is it worth reading why: every look saves every receipt.
+            if self.get(receipt.id).reservation_id != receipt.reservation_id:
+                raise BugError(f"receipt {receipt.id} belongs to another reservation")
             raise ConflictError(f"receipt {receipt.id} was changed meanwhile")
         return following
 
