@@ -12,7 +12,7 @@ from bot.domain.market import HourlyRate, Kind, Market, Offering, Segment
 from bot.domain.records import Leg, LegPurpose, MessageRef, Person, Purchase, Receipt
 from bot.domain.request import Request, Target
 from bot.domain.saying import Announcement
-from bot.domain.using import Found, Health, Leftover, Machine
+from bot.domain.using import Found, GpuUse, Health, Leftover, Machine
 
 DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)
@@ -236,6 +236,14 @@ class Attic:
         """Remove nothing: there is nothing."""
 
 
+class Blind:
+    """See bot.ports.Utilisation: no agent publishes anything here."""
+
+    def read(self, receipts: Sequence[Receipt], *, window: timedelta) -> Mapping[str, GpuUse]:
+        del receipts, window
+        return {}
+
+
 class Unused:
     """A port that nobody in this land has a use for: whatever is asked of it is a fault."""
 
@@ -246,6 +254,7 @@ class Ports:
     def __init__(self, land: Land) -> None:
         self.market = self.buyer = self.holdings = self.tagger = self.machines = land
         self.leftovers = Attic(land)
+        self.utilisation = Blind()
 
     def __getattr__(self, name: str) -> Unused:
         return Unused()
