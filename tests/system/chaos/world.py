@@ -140,15 +140,16 @@ def asked(port: str) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def place(folder: Path, seed: int) -> Iterator[Place]:
+def place(
+    folder: Path, seed: int, *, config: Path = CONFIG, supply: dict[str, Any] | None = None
+) -> Iterator[Place]:
     """A world that runs in a thread; the bot is ready for commands."""
+    sells = {"payment_seconds": (60, 900), "blocks": WINDOWS, **(supply or {})}
     settings = Settings(
         data=folder,
         seed=seed,
-        config=CONFIG,
-        scenario=Scenario.model_validate(
-            {"supply": {"payment_seconds": (60, 900), "blocks": WINDOWS}}
-        ),
+        config=config,
+        scenario=Scenario.model_validate({"supply": sells}),
         sign_in=sign_in,
     )
     up, holder = threading.Event(), dict[str, Any]()
