@@ -15,6 +15,7 @@ from bot.domain.market import Kind
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.request import Request
 from bot.domain.saying import Code, Section, Sentence, Strong
+from bot.domain.sharing import ShareRecord, ShareStage
 from bot.domain.using import GpuUse, Health, Machine
 from bot.domain.values import cents
 from bot.language.parsing import line_of
@@ -24,6 +25,7 @@ from bot.services.announcing import say
 from bot.services.health_words import ALIVE, health_section
 from bot.services.searching import quote_due
 from bot.services.sequels import SPOT_PACE, spot_due
+from bot.services.sharing import share_of, there, together
 from bot.services.telling import Telling
 
 LEAST_LEFT = timedelta(hours=1)
@@ -54,19 +56,27 @@ class Healing:
                 for receipt in tx.receipts.of(reservation_id)
                 if not receipt.gone and receipt.state not in OVER and "#" not in receipt.id
             ]
+            shares = {receipt.id: share_of(tx, receipt) for receipt in receipts}
         if not receipts:
             raise UserError(
                 f"{gpu_id(reservation_id)} holds no machines: it is"
                 f" {reservation.state.replace('_', ' ')}.",
                 hint=f"status {gpu_id(reservation_id)}",
             )
-        looks = [(receipt, self.machines.health(receipt)) for receipt in receipts]
+        looks = [(receipt, self._look(receipt, shares[receipt.id])) for receipt in receipts]
         gpus = self._gpus(receipts)
         now = self.clock.now()
         return tuple(
             health_section(receipt, health, gpus=gpus.get(receipt.id), now=now)
             for receipt, health in looks
         )
+
+    def _look(self, receipt: Receipt, share: ShareRecord | None) -> Health:
+        """Return the health of a receipt, with the machines that another account runs in it."""
+        own = self.machines.health(receipt)
+        if share is None or share.stage is not ShareStage.STANDING:
+            return own
+        return together(own, self.machines.health(there(receipt, share)))
 
     def _gpus(self, receipts: Sequence[Receipt]) -> Mapping[str, GpuUse]:
         """Return how busy the GPUs are, where somebody can tell."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from bot.domain.errors import RefusedError
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.sharing import ShareOrder, ShareRecord, ShareStage
+from bot.domain.using import Health
 from bot.domain.values import utc_text
 from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration
@@ -76,6 +77,18 @@ def with_consumers(tx: Transaction, receipts: Sequence[Receipt]) -> tuple[Receip
         if (record := share_of(tx, receipt)) is not None and record.share is not None
     ]
     return (*receipts, *more)
+
+
+def together(own: Health, theirs: Health) -> Health:
+    """Return the health of a shared reservation: its owner's counts, both accounts' machines."""
+    used = [count for count in (own.used, theirs.used) if count is not None]
+    return own.model_copy(
+        update={
+            "used": sum(used) if used else None,
+            "machines": (*own.machines, *theirs.machines),
+            "not_read": (*own.not_read, *theirs.not_read),
+        }
+    )
 
 
 def plan_share(

@@ -8,6 +8,9 @@ from bot.domain.errors import IndeterminateError, MarketError, RefusedError
 from bot.domain.market import Kind
 from bot.domain.records import Due
 from bot.domain.sharing import ShareStage
+from bot.domain.using import Health, Machine
+from bot.services.healing import Healing
+from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW
 from tests.fakes.sharing import OUTSIDE
 
@@ -190,6 +193,49 @@ def test_a_process_that_starts_anew_goes_on_where_the_other_ended(world) -> None
     world.start()
     world.run_until(NOW + 10 * MINUTE)
     assert len(world.sharer.made) == len(world.saying("is shared")) == 1
+
+
+# --- health --------------------------------------------------------------------------------------
+
+
+class TwoAccounts:
+    """Machines by account; see bot.ports.Machines."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def health(self, receipt) -> Health:
+        self.asked.append(receipt.account)
+        names = {"research": (), "vision-prod": ("i-1", "i-2")}[receipt.account]
+        return Health(
+            receipt_id=receipt.id,
+            state="active",
+            total=2,
+            used=len(names),
+            free=0,
+            machines=tuple(Machine(id=name, state="running") for name in names),
+        )
+
+
+def test_health_counts_what_the_other_account_runs_in_it(world) -> None:
+    number = buy(world, state="scheduled")
+    machines = TwoAccounts()
+    healing = Healing(
+        store=world.store,
+        clock=world.clock,
+        machines=machines,
+        telling=world.following.telling,
+        configuration=world.configuration,
+        bell=FakeBell(),
+    )
+    healing.health(number)
+    assert machines.asked == ["research"]
+    world.run_until(START)
+    becomes(world, number, "active", START + timedelta(minutes=20))
+    (section,) = healing.health(number)
+    said = str(section.sentences)
+    assert "Of 2 machines: 2 used, 0 free" in said
+    assert "i-2" in said
 
 
 # --- kits -----------------------------------------------------------------------------------------
