@@ -5,18 +5,21 @@ at most four, half up) and ISO 8601 with `Z`.
 """
 
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, PlainSerializer
 
+_PRECISION = 28
+"""Python's default number of digits."""
 _CENT = Decimal("0.01")
 _FOUR_PLACES = Decimal("0.0001")
 
 
 def cents(amount: Decimal) -> Decimal:
     """Return the amount rounded half up to the cent."""
-    return amount.quantize(_CENT, rounding=ROUND_HALF_UP)
+    return _rounded(amount, _CENT)
 
 
 def plain_text(number: Decimal) -> str:
@@ -45,7 +48,13 @@ def dollars(amount: Decimal) -> str:
 
 def rate_text(rate: Decimal) -> str:
     """Return a rate or ratio half up to four decimals: 0.86774 is "0.8677", 47.760 "47.76"."""
-    return plain_text(rate.quantize(_FOUR_PLACES, rounding=ROUND_HALF_UP))
+    return plain_text(_rounded(rate, _FOUR_PLACES))
+
+
+def _rounded(number: Decimal, places: Decimal) -> Decimal:
+    """Return the number half up to those places; one of any size, which the default can't."""
+    wide = Context(prec=max(_PRECISION, number.adjusted() + _PRECISION))
+    return number.quantize(places, rounding=ROUND_HALF_UP, context=wide)
 
 
 def utc(instant: datetime) -> datetime:
@@ -56,6 +65,7 @@ def utc(instant: datetime) -> datetime:
     return instant.astimezone(UTC)
 
 
+@lru_cache(maxsize=4096)
 def utc_text(instant: datetime) -> str:
     """Return ISO 8601 UTC with Z: whole seconds without a fraction, which sorts by instant."""
     moment = utc(instant)

@@ -1,9 +1,9 @@
 """One shape for every market row, so that each rule is written once."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 from bot.domain.market import HourlyRate, Kind, Market, Offering, Owned, Segment
 from bot.engine.terms import Terms, bare
@@ -12,14 +12,18 @@ PREPAID = frozenset({Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN})
 HOURLY = frozenset({Kind.ON_DEMAND, Kind.SPOT, Kind.ODCR})
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+Window = tuple[tuple[datetime, datetime], ...]
+"""The bare instants of the segments, in order; equal windows are identical segments."""
+
+
+class Candidate(NamedTuple):
     """A market row, or a join of rows, in the terms of one request.
 
     `asked` is the count asked of this type, None when the type is not asked for. `holds` is
     compared with it: machines, or whole UltraServers. `machines` is what is taken and paid.
     `price` is the whole fee when prepaid, dollars an instance-hour when hourly, 0 when owned.
-    `origin` is the row's own kind: what an owned row was bought as.
+    `origin` is the row's own kind: what an owned row was bought as. A tuple, because markets
+    have thousands of rows.
     """
 
     kind: Kind
@@ -37,6 +41,7 @@ class Candidate:
     ultraserver: bool
     targets: tuple[str, ...]
     segments: tuple[Segment, ...]
+    window: Window
     price: Decimal | None
     currency: str | None
     as_of: datetime
@@ -53,11 +58,6 @@ class Candidate:
     def hourly(self) -> bool:
         """Whether it is billed by the hour."""
         return self.kind in HOURLY
-
-    @property
-    def window(self) -> tuple[tuple[datetime, datetime], ...]:
-        """The bare instants of the segments; equal windows are identical segments."""
-        return tuple((segment.start, segment.end) for segment in self.segments)
 
     @property
     def join_key(self) -> tuple[object, ...]:
@@ -94,6 +94,7 @@ def joined(legs: Sequence[Candidate]) -> Candidate:
         ultraserver=any(leg.ultraserver for leg in legs),
         targets=first.targets,
         segments=first.segments,
+        window=first.window,
         price=sum((leg.price or Decimal(0) for leg in legs), Decimal(0)),
         currency=first.currency,
         as_of=first.as_of,
@@ -129,10 +130,15 @@ def _from_offering(row: Offering, as_of: datetime, terms: Terms) -> Candidate:
         ultraserver=server is not None or name.startswith("u-"),
         targets=row.target_resources,
         segments=segments,
+        window=_window(segments),
         price=row.upfront_fee,
         currency=row.currency,
         as_of=as_of,
     )
+
+
+def _window(segments: tuple[Segment, ...]) -> Window:
+    return tuple((segment.start, segment.end) for segment in segments)
 
 
 def _servers(row: Offering, terms: Terms) -> int:
@@ -148,6 +154,7 @@ def _servers(row: Offering, terms: Terms) -> int:
 
 def _from_rate(row: HourlyRate, terms: Terms) -> Candidate:
     begin = begin_of(None, terms)
+    end = begin + terms.asked
     asked = terms.counts.get(bare(row.instance_type))
     return Candidate(
         kind=row.kind,
@@ -164,7 +171,8 @@ def _from_rate(row: HourlyRate, terms: Terms) -> Candidate:
         machines=asked or 0,
         ultraserver=False,
         targets=(),
-        segments=(Segment(start=begin, end=begin + terms.asked, zone=row.zone),),
+        segments=(Segment(start=begin, end=end, zone=row.zone),),
+        window=((begin, end),),
         price=row.usd_per_hour,
         currency="USD",
         as_of=row.as_of,
@@ -178,6 +186,7 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
     asked = terms.counts.get(name)
     taken = row.available_count if asked is None else min(asked, row.available_count)
     known = terms.catalog.types.get(name)
+    whole = _owned_window(row, terms.asked, terms)
     return Candidate(
         kind=Kind.OWNED,
         origin=row.kind,
@@ -193,7 +202,8 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
         machines=taken,
         ultraserver=name.startswith("u-") or (known is not None and known.ultraserver is not None),
         targets=row.target_resources,
-        segments=(_owned_window(row, terms.asked, terms),),
+        segments=(whole,),
+        window=_window((whole,)),
         price=Decimal(0),
         currency="USD",
         as_of=as_of,

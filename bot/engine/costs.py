@@ -4,8 +4,10 @@ Amounts are exact fractions until they are said: a quotient that is cut before i
 or rounded again can fall on the wrong side of a cap, or of a half.
 """
 
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from bot.domain.market import Kind, Market
 from bot.engine.candidates import Candidate
@@ -34,11 +36,23 @@ def four_places(ratio: Fraction) -> Decimal:
     return half_up(ratio, 4)
 
 
+@lru_cache(maxsize=1024)
+def printed_hours(length: timedelta) -> Decimal:
+    """Return the length in hours as it is printed; a market repeats few lengths."""
+    return four_places(exact_hours(length))
+
+
 def half_up(number: Fraction, places: int) -> Decimal:
     """Return the exact number rounded half up, once, to that many decimals."""
     twice = 2 * number.denominator
     units = (2 * number.numerator * 10**places + number.denominator) // twice
     return Decimal(units).scaleb(-places)
+
+
+@lru_cache(maxsize=8192)
+def exact(amount: Decimal | None) -> Fraction:
+    """Return the amount as a fraction, nothing when there is none; a market repeats its fees."""
+    return Fraction(amount or 0)
 
 
 def exact_total(candidate: Candidate, stay: Stay, terms: Terms) -> Fraction:
@@ -47,7 +61,7 @@ def exact_total(candidate: Candidate, stay: Stay, terms: Terms) -> Fraction:
     Prepaid: the fee. On-demand and spot: the asked hours times the share of running time.
     ODCR: from now, since it bills while held, to the end of its use. Owned: nothing.
     """
-    price = Fraction(candidate.price or 0)
+    price = exact(candidate.price)
     match candidate.kind:
         case Kind.OWNED:
             return Fraction(0)
@@ -68,7 +82,7 @@ def total(candidate: Candidate, stay: Stay, terms: Terms) -> Decimal:
 
 def instance_rate(candidate: Candidate, stay: Stay) -> Fraction:
     """Return exact dollars an instance-hour; prepaid fees spread over reserved hours."""
-    price = Fraction(candidate.price or 0)
+    price = exact(candidate.price)
     if not candidate.prepaid:
         return price
     reserved = exact_hours(stay.reserved) * candidate.machines
@@ -78,7 +92,7 @@ def instance_rate(candidate: Candidate, stay: Stay) -> Fraction:
 def accelerator_rate(candidate: Candidate, rate: Fraction, terms: Terms) -> Fraction:
     """Return exact dollars an accelerator-hour; a type that no catalog knows counts as one."""
     known = terms.catalog.types.get(bare(candidate.instance_type))
-    return rate if known is None else rate / Fraction(known.accelerators)
+    return rate if known is None else rate / exact(known.accelerators)
 
 
 def versus_on_demand(candidate: Candidate, stay: Stay, rates: OnDemandRates) -> Fraction | None:
@@ -88,7 +102,7 @@ def versus_on_demand(candidate: Candidate, stay: Stay, rates: OnDemandRates) -> 
     if candidate.kind is Kind.ON_DEMAND:
         return Fraction(1)
     listed = rates.of(candidate)
-    return None if listed is None else instance_rate(candidate, stay) / Fraction(listed)
+    return None if listed is None else instance_rate(candidate, stay) / exact(listed)
 
 
 def true_share(stay: Stay, terms: Terms) -> Fraction:

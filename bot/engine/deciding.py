@@ -11,17 +11,16 @@ from bot.domain.rules import Rules
 from bot.domain.values import utc
 from bot.engine.advised import advice
 from bot.engine.candidates import Candidate
-from bot.engine.costs import accelerator_rate, four_places
+from bot.engine.costs import accelerator_rate, four_places, printed_hours
 from bot.engine.digest import digest
 from bot.engine.judging import Judged, judge
 from bot.engine.near import Setting
 from bot.engine.near import near_misses as nearest
 from bot.engine.ranking import KINDS, Fitting
-from bot.engine.reasons import Best, best_of, reasons
+from bot.engine.reasons import best_of, reasons
 from bot.engine.rejects import Case
 from bot.engine.terms import terms_of
-from bot.engine.warned import warnings
-from bot.engine.words import exact_hours
+from bot.engine.warned import Warnings
 
 _PRECISION = 50
 """Digits of intermediate quotients, so that only the last rounding of an amount is one."""
@@ -49,8 +48,9 @@ def decide(
         )
         judged = judge(market, setting.terms)
         best = best_of(judged.options)
+        said = Warnings(judged.terms, judged.quotas)
         options = tuple(
-            _option(rank, option, judged, best)
+            _option(rank, option, judged, reasons(option, best), said.of(option))
             for rank, option in enumerate(judged.options, start=1)
             if best is not None
         )
@@ -95,7 +95,13 @@ def _setting(
     return Setting(market=market, terms=terms, zone=zone)
 
 
-def _option(rank: int, option: Fitting, judged: Judged, best: Best) -> Option:
+def _option(
+    rank: int,
+    option: Fitting,
+    judged: Judged,
+    reasons: tuple[Note, ...],
+    warnings: tuple[Note, ...],
+) -> Option:
     row, stay = option.candidate, option.stay
     versus = None if option.versus is None else four_places(option.versus)
     return Option(
@@ -109,7 +115,7 @@ def _option(rank: int, option: Fitting, judged: Judged, best: Best) -> Option:
         instance_count=row.machines,
         segments=row.segments,
         usable_end=stay.usable_end,
-        usable_hours=four_places(exact_hours(stay.usable)),
+        usable_hours=printed_hours(stay.usable),
         total_usd=option.total,
         usd_per_instance_hour=four_places(option.rate),
         usd_per_accelerator_hour=four_places(accelerator_rate(row, option.rate, judged.terms)),
@@ -118,8 +124,8 @@ def _option(rank: int, option: Fitting, judged: Judged, best: Best) -> Option:
         certainty=option.certainty,
         cancellable=_cancellable(row),
         paid="already" if row.kind is Kind.OWNED else "upfront" if row.prepaid else "hourly",
-        reasons=reasons(option, best),
-        warnings=warnings(option, judged.terms, judged.quotas),
+        reasons=reasons,
+        warnings=warnings,
     )
 
 

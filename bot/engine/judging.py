@@ -15,6 +15,7 @@ from bot.engine.quotas import Quotas
 from bot.engine.ranking import Fitting, fitting, ranked
 from bot.engine.rejects import JOINED_ELSEWHERE, Case, first_fault
 from bot.engine.terms import Terms
+from bot.engine.windows import Windows
 from bot.engine.words import machines, note
 
 _TOO_MANY = frozenset({"too_many_instances"})
@@ -44,6 +45,7 @@ class _Bench:
     def __init__(self, market: Market, terms: Terms) -> None:
         self.terms = terms
         self.quotas = Quotas(market, terms.catalog)
+        self._windows = Windows(terms)
         self.cases = [self.case(candidate) for candidate in candidates(market, terms)]
         self.faults = [first_fault(case) for case in self.cases]
         self.joins: list[Case] = []
@@ -51,7 +53,7 @@ class _Bench:
 
     def case(self, candidate: Candidate) -> Case:
         """Return the candidate as the rules look at it."""
-        return Case(candidate, self.terms, self.quotas)
+        return Case(candidate, self._windows.of(candidate), self.terms, self.quotas)
 
     def options(self) -> list[Case]:
         """Return what stands as an option now, joins included."""

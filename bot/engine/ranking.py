@@ -1,10 +1,11 @@
 """The order of the options: one key, whose docstring is the policy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 from bot.domain.decision import Certainty
 from bot.domain.market import Kind
@@ -21,8 +22,7 @@ KINDS = tuple(Kind)
 """The order of kinds in ties: least commitment first, as the enumeration lists them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
+class Fitting(NamedTuple):
     """A candidate that passed every rule, with what it costs and how sure it is."""
 
     candidate: Candidate
@@ -115,13 +115,19 @@ def weighted_total(option: Fitting, terms: Terms, *, least: int) -> Fraction:
     """
     amount = option.exact
     if not terms.certain:
-        amount *= 1 + Fraction(premium(option.candidate, terms))
+        amount *= raised_by(premium(option.candidate, terms))
     left = option.stay.reserved_left
     if left < terms.asked:
         amount *= Fraction(terms.asked // MICROSECOND, left // MICROSECOND)
     if terms.several_types and option.candidate.machines > least:
-        amount *= 1 + Fraction(terms.rules.more_machines_premium)
+        amount *= raised_by(terms.rules.more_machines_premium)
     return amount
+
+
+@lru_cache(maxsize=64)
+def raised_by(share: Decimal) -> Fraction:
+    """Return the factor that raises an amount by that share."""
+    return 1 + Fraction(share)
 
 
 def premium(candidate: Candidate, terms: Terms) -> Decimal:

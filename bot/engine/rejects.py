@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from typing import NamedTuple
 
 from bot.domain.decision import Note
 from bot.domain.market import Kind
@@ -14,22 +13,17 @@ from bot.engine.certainty import refused_within
 from bot.engine.costs import four_places, instance_rate, total
 from bot.engine.quotas import Quotas
 from bot.engine.terms import Terms
-from bot.engine.windows import Stay, measure, rest_is_enough, whole_is_enough
+from bot.engine.windows import Stay, rest_is_enough, whole_is_enough
 from bot.engine.words import dollars, machines, moment, note, rate, span
 
 
-@dataclass(frozen=True)
-class Case:
-    """One candidate before the rules."""
+class Case(NamedTuple):
+    """One candidate before the rules, with its measured window: None when the row has none."""
 
     candidate: Candidate
+    stay: Stay | None
     terms: Terms
     quotas: Quotas
-
-    @cached_property
-    def stay(self) -> Stay | None:
-        """The measured window, None when the row has none; most rows fail before it counts."""
-        return measure(self.candidate, self.terms)
 
 
 def first_fault(case: Case, waived: AbstractSet[str] = frozenset()) -> Note | None:

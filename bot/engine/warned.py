@@ -15,9 +15,49 @@ from bot.engine.terms import Terms
 from bot.engine.windows import is_shorter
 from bot.engine.words import moment, note, percent, span
 
+_LOCAL_ZONE = "local-zone"
 PRICE_LIFE = timedelta(hours=24)
 _BLOCKS_END = time(11, 30)
 """Capacity Blocks end at 11:30 UTC (EC2 User Guide, Capacity Blocks)."""
+
+
+class Warnings:
+    """The warnings of one decision; options alike in all but ref and fee share theirs."""
+
+    def __init__(self, terms: Terms, quotas: Quotas) -> None:
+        self._terms = terms
+        self._quotas = quotas
+        self._said: dict[tuple[object, ...], tuple[Note, ...]] = {}
+
+    def of(self, option: Fitting) -> tuple[Note, ...]:
+        """Return every warning that holds for the option, in a fixed order."""
+        key = (_looked_at(option), below_break_even(option, self._terms))
+        if key not in self._said:
+            self._said[key] = warnings(option, self._terms, self._quotas)
+        return self._said[key]
+
+
+def _looked_at(option: Fitting) -> tuple[object, ...]:
+    """Return all that any rule here looks at, but the fee, which only the break-even knows."""
+    row = option.candidate
+    return (
+        option.stay,
+        row.kind,
+        row.origin,
+        row.account,
+        row.region,
+        row.zone if row.zone_type == _LOCAL_ZONE else None,
+        row.zone_type,
+        row.instance_type,
+        row.asked,
+        row.holds,
+        row.machines,
+        len(row.refs),
+        row.as_of,
+        row.refused_at,
+        row.score,
+        row.owner,
+    )
 
 
 def warnings(option: Fitting, terms: Terms, quotas: Quotas) -> tuple[Note, ...]:
@@ -119,7 +159,7 @@ def price_stale(option: Fitting, terms: Terms) -> str | None:
 
 def local_zone(option: Fitting, _terms: Terms) -> str | None:
     """Say that the capacity is in a Local Zone."""
-    if option.candidate.zone_type == "local-zone":
+    if option.candidate.zone_type == _LOCAL_ZONE:
         return f"{option.candidate.zone} is a Local Zone, away from the region's other services."
     return None
 

@@ -1,17 +1,16 @@
 """How long a window is, what of it is left from the begin, and when its use would end."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.domain.ending import tail
-from bot.engine.candidates import Candidate, begin_of
+from bot.engine.candidates import Candidate, Window, begin_of
 from bot.engine.terms import Terms
 
 _NOTHING = timedelta()
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(NamedTuple):
     """One window measured for one request.
 
     `reserved` and `usable` sum the whole window, `reserved_left` and `usable_left` what
@@ -19,6 +18,7 @@ class Stay:
     `usable_end`, the last useful minute.
     """
 
+    window: Window
     start: datetime
     begin: datetime
     reserved: timedelta
@@ -39,18 +39,30 @@ def lost_at_end(candidate: Candidate, terms: Terms) -> timedelta:
     )
 
 
-def measure(candidate: Candidate, terms: Terms) -> Stay | None:
-    """Return the measured window, or None when the row has no segment."""
-    segments = candidate.segments
-    if not segments:
+class Windows:
+    """The windows of one market, measured for one request; rows share few, so each is once."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._measured: dict[tuple[timedelta, Window], Stay | None] = {}
+
+    def of(self, candidate: Candidate) -> Stay | None:
+        """Return the row's measured window, or None when it has no segment."""
+        key = (lost_at_end(candidate, self._terms), candidate.window)
+        if key not in self._measured:
+            self._measured[key] = measure(candidate.window, self._terms, lost=key[0])
+        return self._measured[key]
+
+
+def measure(window: Window, terms: Terms, *, lost: timedelta) -> Stay | None:
+    """Return the measured window, or None when it has no segment; each loses its end."""
+    if not window:
         return None
-    lost = lost_at_end(candidate, terms)
-    start = segments[0].start
+    start = window[0][0]
     begin = begin_of(start, terms)
     reserved = usable = reserved_left = usable_left = _NOTHING
     use_end = None
-    for segment in segments:
-        opens, closes = segment.start, segment.end
+    for opens, closes in window:
         last = closes - lost
         reserved += closes - opens
         usable += max(last - opens, _NOTHING)
@@ -60,8 +72,9 @@ def measure(candidate: Candidate, terms: Terms) -> Stay | None:
         if use_end is None and useful and usable_left + useful >= terms.asked:
             use_end = left_from + (terms.asked - usable_left)
         usable_left += useful
-    usable_end = segments[-1].end - lost
+    usable_end = window[-1][1] - lost
     return Stay(
+        window=window,
         start=start,
         begin=begin,
         reserved=reserved,

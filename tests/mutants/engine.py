@@ -360,7 +360,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "only the last part loses its tail",
         _WINDOWS,
         "        last = closes - lost\n",
-        "        last = closes if segment is not segments[-1] else closes - lost\n",
+        "        last = closes if (opens, closes) != window[-1] else closes - lost\n",
     ),
     Mutant(
         "no time is too short by a tenth",
@@ -816,5 +816,29 @@ MUTANTS: tuple[Mutant, ...] = (
         "bot/engine/counts.py",
         "        return bool(found)\n",
         "        return True\n",
+    ),
+    *(
+        Mutant(
+            f"options share warnings whatever their {field} is",
+            _WARNED,
+            f"        row.{field},\n",
+            "",
+            ("tests/unit/engine/test_warnings.py",),
+        )
+        for field in ("owner", "score", "refused_at", "as_of", "zone_type", "account", "region")
+    ),
+    Mutant(
+        "options share warnings whatever their window is",
+        _WARNED,
+        "        option.stay,\n",
+        "",
+        ("tests/unit/engine/test_warnings.py",),
+    ),
+    Mutant(
+        "options share warnings on either side of the break-even",
+        _WARNED,
+        "key = (_looked_at(option), below_break_even(option, self._terms))",
+        "key = (_looked_at(option), None)",
+        ("tests/unit/engine/test_warnings.py",),
     ),
 )

@@ -156,3 +156,11 @@ def test_a_plan_is_compared_with_the_sagemaker_price() -> None:
     found = option(decided(request, plan(fee="1200.00"), ml), "tpo-a")
     assert found.versus_on_demand == Decimal("0.5")
     assert found.segments[0].start == at(15, 11, 30)
+
+
+def test_a_rate_of_any_size_is_printed_to_the_fourth_place() -> None:
+    row = block(fee="12345678901234567890123456789.12", count=1)
+    found = option(decided(asks(instance_count=1), row), "cb-a")
+    printed = found.model_dump(mode="json")
+    assert printed["total_usd"] == "12345678901234567890123456789.12"
+    assert printed["usd_per_instance_hour"] == "514403287551440328755144032.88"

@@ -10,6 +10,7 @@ from bot.domain.market import Kind
 from bot.domain.request import Target
 from tests.unit.engine.markets import (
     NOW,
+    Row,
     asks,
     at,
     block,
@@ -178,3 +179,36 @@ def test_every_sentence_is_one_plain_line_with_an_end() -> None:
         assert not note.text[0].islower()
         assert note.text.endswith(".")
         assert "\n" not in note.text
+
+
+LOCAL = {"zone_type": "local-zone"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (owned("a", owner="U0ANA"), owned("b", owner="U0LIN")),
+        (spot("a", score=2), spot("b", score=None)),
+        (on_demand("a"), on_demand("b", last_refused_at=NOW - timedelta(hours=9))),
+        (on_demand("a"), on_demand("b", as_of=NOW - timedelta(hours=30))),
+        (
+            block("a", zone="us-east-1-atl-2a", **LOCAL),
+            block("b", zone="us-east-1-dfw-2a", **LOCAL),
+        ),
+        (block("a", zone=None), block("b", zone=None, **LOCAL)),
+        (block("a"), block("b", account="vision")),
+        (block("a"), block("b", region="us-west-2")),
+        (block("a"), block("b", count=1)),
+        (block("a"), block("b", hours=48)),
+        (block("a"), block("b", fee="2401.00")),
+        (on_demand("a"), odcr("b", as_of=NOW - timedelta(hours=30))),
+        (owned("a"), owned("b", kind=Kind.ODCR)),
+    ],
+)
+def test_options_that_differ_in_little_keep_their_own_warnings(first: Row, second: Row) -> None:
+    request = asks(interruptible=True, minimum_count=1)
+    known = (quota(10_000), on_demand("price", usd="50", zone="us-east-1d"))
+    both = decided(request, first, second, *known, requester="U0ANA")
+    for row in (first, second):
+        alone = decided(request, row, *known, requester="U0ANA")
+        assert option(both, row.ref).warnings == option(alone, row.ref).warnings
