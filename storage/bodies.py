@@ -1,7 +1,7 @@
 """How values become text in a database: exact bodies, and times that sort by instant."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.base import Model
@@ -47,7 +47,8 @@ def maybe_time_text(instant: datetime | None) -> str | None:
 
 def time_of(text: str) -> datetime:
     """Return the instant that `time_text` wrote, aware UTC."""
-    return utc(datetime.fromisoformat(text))
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo is UTC else utc(instant)
 
 
 def maybe_time_of(text: str | None) -> datetime | None:

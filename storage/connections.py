@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from bot.domain.errors import BugError, BusyError, SettingsError
 from storage.session import is_busy
 from storage.steps import STEPS
+from storage.syncing import Syncing
 from storage.turns import Turns
 
 _OPENING_SECONDS = 10.0
@@ -44,6 +45,7 @@ class Connections:
         self._closed = False
         self._idle.append(_first_connection(path))
         self.turns = _turns_for(path)
+        self.syncing = Syncing(path)
 
     def take(self, *, until: float) -> sqlite3.Connection:
         """Return a connection that nobody else uses.
@@ -99,8 +101,8 @@ def _connect(path: Path, *, until: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("pragma foreign_keys = on")
-        # This one looks into the file, so it can meet a lock.
-        begin(connection, "pragma synchronous = full", until=until)
+        # This one looks into the file, so it can meet a lock. Who commits waits for Syncing.
+        begin(connection, "pragma synchronous = normal", until=until)
     except BaseException:
         connection.close()
         raise
@@ -166,6 +168,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, until: float) -> Non
             f"database {path}: its disk allows no write-ahead log; use a local disk"
         )
     if _pending(connection, path):
+        connection.execute("pragma synchronous = full")
         begin(connection, "begin immediate", until=until)
         try:
             # Looked at again: another process may have migrated while this one waited.
@@ -175,6 +178,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, until: float) -> Non
         finally:
             if connection.in_transaction:
                 connection.rollback()
+        connection.execute("pragma synchronous = normal")
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> None:

@@ -215,6 +215,19 @@ create table fact (
 ) strict, without rowid;
 """
 
+_LIVE = """
+create index reservation_live on reservation (id)
+  where state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed');
+create index reservation_live_by_requester on reservation (requester, id)
+  where state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed');
+create index reservation_live_by_owner on reservation (owner, id)
+  where state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed');
+create index reservation_live_by_team on reservation (team, id)
+  where state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed');
+drop index reservation_by_state;
+drop index reservation_by_team_and_state;
+"""
+
 
 def _run(db: Database, script: str) -> None:
     # Not executescript: it commits first, which would end the step's own transaction.
@@ -242,3 +255,9 @@ def m0002_ledger(db: Database) -> None:
 def m0003_queues(db: Database) -> None:
     """Create what falls due, what is to be said, what came in, and small facts."""
     _run(db, _QUEUES)
+
+
+@MIGRATIONS()
+def m0004_live(db: Database) -> None:
+    """Give live reservations indexes of their own, so that ended ones never cost a screen."""
+    _run(db, _LIVE)

@@ -83,35 +83,43 @@ class Recorder:
         """Write all that is queued; return False when the lock did not come."""
         if not self._connections.turns.take(seconds=_SLICE_SECONDS):
             return False
+        batch: list[_Entry] = []
         try:
-            connection = self._connections.take(until=time.monotonic())
             try:
-                return self._write(connection)
+                answers = self._commit(batch)
             finally:
-                self._connections.give(connection)
+                self._connections.turns.give()
+            if answers is None:
+                return False
+            self._connections.syncing.wait()
+            for entry, is_new in zip(batch, answers, strict=True):
+                entry.is_new = is_new
         except (sqlite3.Error, BusyError):
             # Callers are told when their patience ends; the next try has a fresh connection.
             time.sleep(_SLICE_SECONDS)
             return False
         finally:
-            self._connections.turns.give()
-
-    def _write(self, connection: sqlite3.Connection) -> bool:
-        try:
-            begin(connection, "begin immediate", until=time.monotonic() + _SLICE_SECONDS)
-        except BusyError:
-            return False
-        with self._wake:
-            batch, self._queue = self._queue, []
-        try:
-            answers = [_insert(connection, entry.delivery) for entry in batch]
-            connection.execute("commit")
-            for entry, is_new in zip(batch, answers, strict=True):
-                entry.is_new = is_new
-        finally:
             for entry in batch:
                 entry.settled.set()
         return True
+
+    def _commit(self, batch: list[_Entry]) -> list[bool] | None:
+        """Move the queue into `batch` and write it; None when the lock did not come."""
+        self._connections.syncing.check()
+        connection = self._connections.take(until=time.monotonic())
+        try:
+            try:
+                begin(connection, "begin immediate", until=time.monotonic() + _SLICE_SECONDS)
+            except BusyError:
+                return None
+            with self._wake:
+                batch += self._queue
+                self._queue = []
+            answers = [_insert(connection, entry.delivery) for entry in batch]
+            connection.execute("commit")
+            return answers
+        finally:
+            self._connections.give(connection)
 
     def _refuse_all(self) -> None:
         with self._wake:

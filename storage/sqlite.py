@@ -2,10 +2,10 @@
 
 import sqlite3
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
+from types import TracebackType
 
 from bot.domain.errors import BusyError
 from bot.domain.records import Delivery
@@ -55,54 +55,92 @@ class SqliteTransaction:
         self.loans: Loans = SqliteLoans(session)
 
 
+class _Unit:
+    """One unit of work: a turn if it writes, a connection, a transaction around the block.
+
+    Written out, not as a generator: every screen and every step opens several.
+    """
+
+    def __init__(self, connections: Connections, *, holder: str, writable: bool) -> None:
+        self._connections = connections
+        self._holder = holder
+        self._writable = writable
+
+    def __enter__(self) -> Transaction:
+        until = time.monotonic() + _LOCK_SECONDS
+        if self._writable and not self._connections.turns.take(seconds=_LOCK_SECONDS):
+            raise BusyError("the database is locked by another unit of work")
+        try:
+            self._connection = self._connections.take(until=until)
+            self._changes = self._connection.total_changes
+            try:
+                self._begin(until)
+            except BaseException:
+                self._connections.give(self._connection)
+                raise
+        except BaseException as error:
+            self._give_turn()
+            if isinstance(error, sqlite3.Error):
+                raise ours(error) from error
+            raise
+        self._session = Session(self._connection, writable=self._writable, holder=self._holder)
+        return SqliteTransaction(self._session)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        changed = False
+        try:
+            if error is None:
+                self._connection.execute("commit")
+                changed = self._connection.total_changes != self._changes
+        except sqlite3.Error as failed:
+            raise ours(failed) from failed
+        finally:
+            self._session.end()
+            self._connections.give(self._connection)
+            self._give_turn()
+        if changed:
+            # Only now: the next writer need not wait for our disk.
+            self._connections.syncing.wait()
+        if isinstance(error, sqlite3.Error):
+            raise ours(error) from error
+
+    def _begin(self, until: float) -> None:
+        if self._writable:
+            self._connections.syncing.check()
+            begin(self._connection, "begin immediate", until=until)
+        else:
+            self._connection.execute("begin")
+            # The view is taken by the first read, not by begin.
+            begin(self._connection, "select 1 from sqlite_schema", until=until)
+
+    def _give_turn(self) -> None:
+        if self._writable:
+            self._connections.turns.give()
+
+
 class SqliteStore:
-    """See bot.ports.Store. Durable against kill -9 and power loss: every commit is synced."""
+    """See bot.ports.Store. Durable against kill -9 and power loss.
+
+    Whoever leaves a unit of work that wrote something has seen it synced (storage.syncing).
+    """
 
     def __init__(self, path: Path, *, holder: str) -> None:
         self._connections = Connections(path)
         self._recorder = Recorder(self._connections)
         self._holder = holder
 
-    @contextmanager
-    def transaction(self) -> Generator[Transaction]:
+    def transaction(self) -> AbstractContextManager[Transaction]:
         """See bot.ports."""
-        until = time.monotonic() + _LOCK_SECONDS
-        if not self._connections.turns.take(seconds=_LOCK_SECONDS):
-            raise BusyError("the database is locked by another unit of work")
-        try:
-            with self._unit(writable=True, until=until) as transaction:
-                yield transaction
-        finally:
-            self._connections.turns.give()
+        return _Unit(self._connections, holder=self._holder, writable=True)
 
-    @contextmanager
-    def reading(self) -> Generator[Transaction]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         """See bot.ports."""
-        until = time.monotonic() + _LOCK_SECONDS
-        with self._unit(writable=False, until=until) as transaction:
-            yield transaction
-
-    @contextmanager
-    def _unit(self, *, writable: bool, until: float) -> Generator[Transaction]:
-        try:
-            connection = self._connections.take(until=until)
-        except sqlite3.Error as error:
-            raise ours(error) from error
-        session = Session(connection, writable=writable, holder=self._holder)
-        try:
-            if writable:
-                begin(connection, "begin immediate", until=until)
-            else:
-                connection.execute("begin")
-                # The view is taken by the first read, not by begin.
-                begin(connection, "select 1 from sqlite_schema", until=until)
-            yield SqliteTransaction(session)
-            connection.execute("commit")
-        except sqlite3.Error as error:
-            raise ours(error) from error
-        finally:
-            session.end()
-            self._connections.give(connection)
+        return _Unit(self._connections, holder=self._holder, writable=False)
 
     def record(self, delivery: Delivery, *, patience: timedelta) -> bool:
         """See bot.ports."""

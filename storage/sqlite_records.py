@@ -4,12 +4,20 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from bot.domain.errors import BugError, ConflictError, StateError, UnknownRecordError
-from bot.domain.lifecycle import ProposalState, ReservationState, check_reservation_step
+from bot.domain.lifecycle import (
+    LIVE_RESERVATIONS,
+    ProposalState,
+    ReservationState,
+    check_reservation_step,
+)
 from bot.domain.records import Approval, DecisionRecord, Proposal, Reservation, gpu_id
 from storage.bodies import body_of, time_text
-from storage.session import Row, Session, Value, number, text
+from storage.session import Row, Session, Value, marks, number, text
 
 _NO_BOUND = {True: 2**63 - 1, False: 0}
+
+LIVE = "state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed')"
+"""The condition of the indexes of live rows, word for word: else SQLite does not use them."""
 
 
 class SqliteReservations:
@@ -89,7 +97,9 @@ class SqliteReservations:
         before_id: int | None = None,
     ) -> Sequence[Reservation]:
         """See bot.ports. `before_id` ends the page before: what follows it in the order shown."""
-        sql, values = listing_query(
+        if states is not None and not states:
+            return ()
+        sql, values = _listing_query(
             states=states,
             requester=requester,
             team=team,
@@ -109,7 +119,7 @@ class SqliteReservations:
         return None if row is None else _reservation(row)
 
 
-def listing_query(
+def _listing_query(
     *,
     states: Collection[ReservationState] | None,
     requester: str | None,
@@ -120,49 +130,59 @@ def listing_query(
 ) -> tuple[str, list[Value]]:
     """Return the statement for a listing and its values.
 
-    Each limb walks one index in the order of ids and stops at the limit, so that the few live
-    rows are found without walking the many ended ones.
+    Each limb walks one index in the order of ids and stops at the limit. Live rows have indexes
+    of their own, so that the few are found without walking the many ended ones.
     """
-    wanted = None if states is None else sorted({ReservationState(state) for state in states})
+    live, also, also_values = _states_term(states)
+    if requester is not None and team is not None:
+        also, also_values = f"{also} and +team = ?", [*also_values, team]
     after, order = ("<", "desc") if newest_first else (">", "asc")
     bound = _NO_BOUND[newest_first] if before_id is None else before_id
-    also, also_values = "", list[Value]()
-    limbs: list[tuple[str, list[Value]]]
+    keys: list[tuple[str, str]] = [("", "")] if team is None else [("team", team)]
     if requester is not None:
-        limbs = [("requester = ?", [requester]), ("owner = ?", [requester])]
-        if team is not None:
-            also, also_values = " and +team = ?", [team]
-        if wanted is not None:
-            places = ", ".join("?" * len(wanted))
-            also, also_values = f"{also} and +state in ({places})", [*also_values, *wanted]
-    else:
-        limbs = [("true", [])] if team is None else [("team = ?", [team])]
-        if wanted is not None:
-            limbs = [
-                (f"{condition} and state = ?", [*values, state])
-                for condition, values in limbs
-                for state in wanted
-            ]
-    if not limbs:
-        limbs = [("false", [])]
-    sql = " union ".join(
-        f"select id from (select id from reservation where {condition} and id {after} ?{also}"  # noqa: S608 - every part is written above; values are bound
-        f" order by id {order} limit ?)"
-        for condition, _ in limbs
-    )
+        keys = [("requester", requester), ("owner", requester)]
+    limbs: list[str] = []
     values: list[Value] = []
-    for _, own in limbs:
-        values += [*own, bound, *also_values, limit]
+    for column, value in keys:
+        own = f" and {column} = ?" if column else ""
+        limbs.append(
+            f"from reservation{_walking(column, live=live)} where id {after} ?{own}{also}"
+            f" order by id {order} limit ?"
+        )
+        values += [bound, *([value] if column else []), *also_values, limit]
+    if len(limbs) == 1:
+        return f"select id, body {limbs[0]}", values
+    ids = " union ".join(f"select id from (select id {limb})" for limb in limbs)  # noqa: S608 - every part is written in this file; values are bound
     whole = (
-        f"select id, body from reservation where id in ({sql} order by id {order} limit ?)"  # noqa: S608 - as above
+        f"select id, body from reservation where id in ({ids} order by id {order} limit ?)"  # noqa: S608 - as above
         f" order by id {order}"
     )
     return whole, [*values, limit]
 
 
+def _states_term(states: Collection[ReservationState] | None) -> tuple[bool, str, list[Value]]:
+    """Return whether only live rows are asked for, and the condition on states."""
+    if states is None:
+        return False, "", []
+    wanted = {ReservationState(state) for state in states}
+    live = wanted <= LIVE_RESERVATIONS
+    term = f" and {LIVE}" if live else ""
+    if wanted == LIVE_RESERVATIONS:
+        return live, term, []
+    return live, f"{term} and +state in ({marks(len(wanted))})", [*sorted(wanted)]
+
+
+def _walking(column: str, *, live: bool) -> str:
+    """Return which index is walked: the planner can't know how few rows are live."""
+    if not live:
+        return f" indexed by reservation_by_{column}" if column else ""
+    return f" indexed by reservation_live{f'_by_{column}' if column else ''}"
+
+
 def _reservation(row: Row) -> Reservation:
     stored = Reservation.model_validate_json(text(row[1]))
-    return stored.model_copy(update={"id": number(row[0])})
+    # Only a row that was never saved again does not know its own number yet.
+    return stored if stored.id == row[0] else stored.model_copy(update={"id": number(row[0])})
 
 
 class SqliteDecisions:
@@ -251,4 +271,4 @@ class SqliteProposals:
 
 def _proposal(row: Row) -> Proposal:
     stored = Proposal.model_validate_json(text(row[1]))
-    return stored.model_copy(update={"id": number(row[0])})
+    return stored if stored.id == row[0] else stored.model_copy(update={"id": number(row[0])})

@@ -18,6 +18,7 @@ _BODIES = "storage/bodies.py"
 _TURNS = "storage/turns.py"
 _OVERLAP = "storage/overlap.py"
 _MOVING = "storage/moving.py"
+_SYNCING = "storage/syncing.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -39,10 +40,48 @@ MUTANTS: tuple[Mutant, ...] = (
         '("requester = ?", [requester])',
     ),
     Mutant(
-        "the states of a listing are walked without their index",
+        "live rows are searched among all ended ones",
         _RECORDS,
-        'f"{condition} and state = ?"',
-        'f"+{condition} and +state = ?"',
+        "if not live:",
+        "if live or not live:",
+    ),
+    Mutant(
+        "a listing by team walks every team",
+        _RECORDS,
+        '[("team", team)]',
+        '[("", "")]',
+    ),
+    Mutant(
+        "the index of live rows leaves some out",
+        _SCHEMA,
+        """create index reservation_live on reservation (id)
+  where state not in ('ended', 'declined',""",
+        """create index reservation_live on reservation (id)
+  where state not in ('active', 'ended', 'declined',""",
+    ),
+    Mutant(
+        "a unit of work goes on before its commit is on disk",
+        _STORE,
+        "if changed:",
+        "if changed and self._writable is None:",
+    ),
+    Mutant(
+        "a sync that ran before a commit counts for it",
+        _SYNCING,
+        "mine = self._begun + 1",
+        "mine = self._begun",
+    ),
+    Mutant(
+        "writing goes on over a disk that did not confirm",
+        _SYNCING,
+        "self._failure = error",
+        "pass",
+    ),
+    Mutant(
+        "a delivery is acknowledged before it is on disk",
+        _RECORDER,
+        "self._connections.syncing.wait()",
+        "pass",
     ),
     Mutant(
         "a settled proposal moves again",

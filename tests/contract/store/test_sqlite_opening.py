@@ -9,6 +9,7 @@ import pytest
 from sqlite_utils import Database
 
 from bot.domain.errors import SettingsError
+from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
 from bot.domain.records import Due, Purchase, Reservation
 from storage import connections, open_store
 from storage.bodies import body_of
@@ -140,10 +141,12 @@ DUE = (
     "insert into due (key, kind, subject, at, not_before, argument, state) values ('due-1',"
     " 'sweep', 'gpu-1', '2026-03-02T09:00:00.000000Z', '2026-03-02T09:00:00.000000Z', '', 'open')"
 )
+ENDED = RESERVATION.replace("'requested'", "'ended'")
 SAMPLES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "m0001_records": [(RESERVATION, (body_of(reservation(revision=1)),)), (PROPOSAL, ())],
     "m0002_ledger": [(PURCHASE, (body_of(purchase(1, 1)),))],
     "m0003_queues": [(DUE, ())],
+    "m0004_live": [(ENDED, (body_of(reservation(revision=1, state=ReservationState.ENDED)),))],
 }
 """Rows as each step's own version of gpubot wrote them."""
 
@@ -177,6 +180,8 @@ def test_rows_of_every_step_are_read_by_this_version(
         assert tx.purchases.get("gpubot-1") == grown["purchase"]
         assert tx.dues.claim(now=NOW, lease=at(1) - NOW, limit=9) == (grown["due"],)
         assert tx.proposals.current(7) is None
+        live = tx.reservations.listing(states=LIVE_RESERVATIONS)
+        assert live == (grown["reservation"],)
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(

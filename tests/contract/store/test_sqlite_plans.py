@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from bot.domain.lifecycle import LIVE_RESERVATIONS, PurchaseState, ReservationState
-from bot.ports import Transaction
+from bot.ports import Store, Transaction
 from storage.session import Session
 from storage.sqlite import SqliteTransaction
 from tests.contract.store.conftest import Open
-from tests.contract.store.samples import at, entry, proposed
+from tests.contract.store.samples import at, entry, proposed, reservation
 
 LEASE = timedelta(minutes=1)
 SCREENS: dict[str, Callable[[Transaction], object]] = {
@@ -87,3 +87,41 @@ def test_no_screen_walks_a_table(
     screen(SqliteTransaction(session))
     assert session.plans
     assert [plan for plan in session.plans if WALK.search(plan)] == []
+
+
+LIVE = {
+    "all": {},
+    "oldest": {"newest_first": False},
+    "mine": {"requester": "U1"},
+    "mine of a team": {"requester": "U1", "team": "vision"},
+    "team": {"team": "vision"},
+}
+
+
+@pytest.mark.parametrize("how", LIVE.values(), ids=LIVE)
+def test_live_rows_cost_the_same_among_any_number_of_ended_ones(
+    how: dict[str, Any], open_again: Open, beside: sqlite3.Connection
+) -> None:
+    store = open_again()
+    with store.transaction() as tx:
+        tx.reservations.add(reservation())
+    steps: list[int] = []
+    for ended in (1, 400):
+        _add_ended(store, ended)
+        steps.append(0)
+        beside.set_progress_handler(lambda: _count(steps), 1)
+        session = Session(beside, writable=False, holder="h:1:a")
+        found = SqliteTransaction(session).reservations.listing(states=LIVE_RESERVATIONS, **how)
+        beside.set_progress_handler(None, 1)
+        assert len(found) == 1
+    assert steps[0] * 1.5 > steps[1] > 0
+
+
+def _count(steps: list[int]) -> None:
+    steps[-1] += 1
+
+
+def _add_ended(store: Store, count: int) -> None:
+    with store.transaction() as tx:
+        for _ in range(count):
+            tx.reservations.add(reservation(state=ReservationState.ENDED))

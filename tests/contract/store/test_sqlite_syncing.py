@@ -1,0 +1,174 @@
+"""Nobody goes on before their commit is on disk, and one sync serves all who wait."""
+
+import errno
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from bot.domain.errors import BusyError
+from bot.domain.records import Delivery
+from bot.ports import Store
+from storage.syncing import Syncing
+from tests.contract.store.conftest import Open
+from tests.contract.store.samples import NOW, at, reservation
+
+PATIENCE = timedelta(seconds=20)
+
+
+class Disk:
+    """Stands in for the sync of the disk: counts, waits at a gate, or fails."""
+
+    def __init__(self) -> None:
+        self.syncs = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Semaphore(0)
+        self.before: Callable[[], object] = int
+        self.error: OSError | None = None
+
+    def sync(self, _file: int) -> None:
+        self.syncs += 1
+        self.before()
+        self.entered.release()
+        assert self.gate.wait(20)
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    made = Disk()
+    monkeypatch.setattr(os, "fdatasync", made.sync)
+    return made
+
+
+@pytest.fixture
+def ready(open_again: Open) -> Iterator[Store]:
+    store = open_again()
+    with store.transaction() as tx:
+        tx.facts.put("a", "0", at=NOW)
+    yield store
+    store.close()
+
+
+def _put(store: Store, name: str) -> None:
+    with store.transaction() as tx:
+        tx.facts.put(name, "1", at=NOW)
+
+
+def _delivery(key: str) -> Delivery:
+    return Delivery(key=key, kind="command", body="{}", received_at=NOW)
+
+
+def test_a_unit_of_work_that_wrote_is_synced_after_its_commit(
+    ready: Store, disk: Disk, beside: sqlite3.Connection
+) -> None:
+    seen: list[object] = []
+    disk.before = lambda: seen.append(
+        beside.execute("select value from fact where name = 'b'").fetchone()
+    )
+    _put(ready, "b")
+    assert seen == [("1",)]
+
+
+def test_what_reads_or_changes_nothing_waits_for_no_disk(ready: Store, disk: Disk) -> None:
+    with ready.reading() as tx:
+        tx.facts.get("a")
+    with ready.transaction() as tx:
+        tx.dues.claim(now=NOW, lease=at(1) - NOW, limit=9)
+    with pytest.raises(ValueError, match="undone"), ready.transaction() as tx:
+        tx.facts.put("b", "1", at=NOW)
+        raise ValueError("undone")
+    assert disk.syncs == 0
+
+
+def test_a_delivery_is_synced_before_it_is_called_recorded(ready: Store, disk: Disk) -> None:
+    disk.gate.clear()
+    answers: list[bool] = []
+    taking = threading.Thread(
+        target=lambda: answers.append(ready.record(_delivery("k"), patience=PATIENCE))
+    )
+    taking.start()
+    assert disk.entered.acquire(timeout=20)
+    assert answers == []
+    disk.gate.set()
+    taking.join(20)
+    assert answers == [True]
+
+
+def test_the_next_writer_does_not_wait_for_the_disk_of_the_one_before(
+    ready: Store, disk: Disk, beside: sqlite3.Connection
+) -> None:
+    disk.gate.clear()
+    first = threading.Thread(target=_put, args=(ready, "first"))
+    first.start()
+    assert disk.entered.acquire(timeout=20)
+    beside.execute("begin immediate")
+    beside.execute("commit")
+    disk.gate.set()
+    first.join(20)
+
+
+def test_all_who_committed_while_a_sync_ran_share_the_next(ready: Store, disk: Disk) -> None:
+    disk.gate.clear()
+    threads = [threading.Thread(target=_put, args=(ready, f"n{number}")) for number in range(8)]
+    threads[0].start()
+    assert disk.entered.acquire(timeout=20)
+    for thread in threads[1:]:
+        thread.start()
+    _until_waiting(threads[1:])
+    disk.gate.set()
+    for thread in threads:
+        thread.join(20)
+    assert disk.syncs == 2
+
+
+def _until_waiting(threads: list[threading.Thread]) -> None:
+    """Return when every thread waits for somebody else's sync."""
+    while not all(_waits(sys._current_frames().get(one.ident or 0)) for one in threads):  # noqa: SLF001 - the only way to see where a thread stands
+        pass
+
+
+def _waits(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not Syncing.wait.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def test_a_sync_that_ran_before_the_commit_does_not_count(tmp_path: Path, disk: Disk) -> None:
+    Path(f"{tmp_path / 'x'}-wal").touch()
+    syncing = Syncing(tmp_path / "x")
+    disk.gate.clear()
+    threads = [threading.Thread(target=syncing.wait) for _ in range(2)]
+    threads[0].start()
+    assert disk.entered.acquire(timeout=20)
+    threads[1].start()
+    disk.gate.set()
+    for thread in threads:
+        thread.join(20)
+    syncing.wait()
+    assert disk.syncs == 3
+
+
+def test_a_disk_that_does_not_confirm_stops_all_writing(ready: Store, disk: Disk) -> None:
+    disk.error = OSError(errno.EIO, "Input/output error")
+    with pytest.raises(BusyError, match="did not confirm a write"):
+        _put(ready, "b")
+    disk.error = None
+    with pytest.raises(BusyError, match="mend it and restart"), ready.transaction() as tx:
+        tx.reservations.add(reservation())
+    with pytest.raises(BusyError):
+        ready.record(_delivery("k"), patience=timedelta(seconds=0.2))
+    assert disk.syncs == 1
+
+
+def test_a_log_that_is_gone_is_in_the_database_already(tmp_path: Path, disk: Disk) -> None:
+    Syncing(tmp_path / "none").wait()
+    assert disk.syncs == 0
