@@ -8,12 +8,15 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from apscheduler.schedulers.background import BackgroundScheduler
 from typing_extensions import override
 
 from bot.ports import Bell
-from bot.services.delivering import Log
+
+if TYPE_CHECKING:
+    from bot.services.delivering import Log
 
 IDLE_SECONDS = 60.0
 
@@ -35,7 +38,7 @@ class _Crew:
     """
 
     loop: Loop
-    log: Log
+    log: "Log"
     called: bool = False
     stopping: bool = False
     turn: threading.Condition = field(default_factory=threading.Condition)
@@ -83,7 +86,7 @@ class _Crew:
 class Beat(Bell):
     """Runs loops on threads; `beat_seconds` apart at the longest, at once when rung."""
 
-    def __init__(self, *, beat_seconds: float, log: Log) -> None:
+    def __init__(self, *, beat_seconds: float, log: "Log") -> None:
         self._log = log
         self._crews: list[_Crew] = []
         self._beat_seconds = beat_seconds

@@ -2,28 +2,55 @@
 
 import secrets
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.domain.errors import DeliveryError, SettingsError
 from bot.domain.lifecycle import PurchaseState
+from bot.domain.using import ROUTINE
 from bot.domain.values import utc_text
-from bot.services import uses
+from bot.ports import Bell, Clock, Store
 from bot.settings import Environment
-from bot.wiring import House, Slack
-from handlers import Gateway, HttpServer, Socket, identify, reading_client, register
+from handlers import (
+    Answering,
+    Gateway,
+    HttpServer,
+    Socket,
+    identify,
+    posting_client,
+    reading_client,
+    register,
+)
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from handlers.desk import Reading
 
 
-def health(house: House, *, mode: str, connected: bool) -> tuple[bool, Mapping[str, object]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """All that recording and acknowledging a delivery needs; who works on it comes later."""
+
+    store: Store
+    clock: Clock
+    bell: Bell
+    parse: "Reading"
+
+
+def health(
+    store: Store, clock: Clock, *, mode: str, connected: bool
+) -> tuple[bool, Mapping[str, object]]:
     """Return whether the bot serves, and what it has taken on and not finished."""
-    now = house.clock.now()
-    with house.store.reading() as tx:
+    now = clock.now()
+    with store.reading() as tx:
         backlog = {
             "inbox": tx.inbox.waiting(),
             "outbox": tx.outbox.waiting(now=now),
             "due": tx.dues.waiting(now=now),
             "purchases": len(tx.purchases.in_state({PurchaseState.SUBMITTED})),
         }
-        due_at = tx.dues.next_at(leaving_out=uses.ROUTINE)
+        due_at = tx.dues.next_at(leaving_out=ROUTINE)
         times = [moment for moment in (due_at, tx.outbox.next_at()) if moment]
     return connected, {
         "status": "ok" if connected else "disconnected",
@@ -38,13 +65,23 @@ def health(house: House, *, mode: str, connected: bool) -> tuple[bool, Mapping[s
 class Transport:
     """How Slack reaches us: a WebSocket that we open, or HTTP; health and metrics beside it."""
 
-    def __init__(self, environment: Environment, house: House, slack: Slack) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        entrance: Entrance,
+        *,
+        workspace: str,
+        log: "FilteringBoundLogger",
+    ) -> None:
+        token = environment.slack_bot_token.get_secret_value()
+        base_url = environment.slack_api_url
+        self._entrance = entrance
         app = register(
-            house.desk,
-            house.answering,
-            bot_token=slack.token,
-            workspace=slack.workspace,
-            base_url=slack.base_url,
+            entrance,
+            Answering(posting=posting_client(token, base_url=base_url), log=log),
+            bot_token=token,
+            workspace=workspace,
+            base_url=base_url,
         )
         self.mode = "socket" if environment.socket_mode else "http"
         self._socket: Socket | None = None
@@ -52,17 +89,17 @@ class Transport:
             self._socket = Socket(
                 app,
                 app_token=environment.slack_app_token.get_secret_value(),
-                workspace=slack.workspace,
-                base_url=slack.base_url,
+                workspace=workspace,
+                base_url=base_url,
             )
         self._server: HttpServer | None = None
         if environment.port is not None:
             gateway = Gateway(
                 app=app,
                 signing_secret=_signing_secret(environment),
-                workspace=slack.workspace,
+                workspace=workspace,
                 app_id=None,
-                health=partial(self._health, house),
+                health=self._health,
             )
             self._server = HttpServer(gateway, host=environment.host, port=environment.port)
 
@@ -98,9 +135,10 @@ class Transport:
         if self._server is not None:
             self._server.close()
 
-    def _health(self, house: House) -> tuple[bool, Mapping[str, object]]:
+    def _health(self) -> tuple[bool, Mapping[str, object]]:
         connected = self._socket.connected() if self._socket is not None else True
-        return health(house, mode=self.mode, connected=connected)
+        entrance = self._entrance
+        return health(entrance.store, entrance.clock, mode=self.mode, connected=connected)
 
 
 def _signing_secret(environment: Environment) -> str:

@@ -12,31 +12,50 @@ What main builds, in this order:
 7. In Socket Mode `Socket(app, app_token=…, workspace=…, base_url=…)` with `connect`,
    `connected` and `close`; in HTTP mode `HttpServer(Gateway(app=…, signing_secret=…, …))`.
    `HttpServer` with a Gateway also serves /healthz and /metrics beside Socket Mode.
+
+Each name is imported when it is first asked for: to record and acknowledge needs few of them.
 """
 
-import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from slack_bolt import App
+from bot.deferring import on_first_use
 
-from handlers.answering import Answering
-from handlers.cards.private import not_accepted
-from handlers.commands import KNOWN as VERBS
-from handlers.deliveries import Action
-from handlers.desk import Desk
-from handlers.http import Gateway, HttpServer
-from handlers.messenger import SlackMessenger
-from handlers.people import SlackPeople
-from handlers.receiving import Listeners, Receiver, build_app, identify
-from handlers.socket import Socket
-from handlers.web import SLACK_API, posting_client, reading_client
-from handlers.working import Worker, place_of
+if TYPE_CHECKING:
+    from handlers.answering import Answering
+    from handlers.commands import KNOWN as VERBS
+    from handlers.desk import Desk
+    from handlers.http import Gateway, HttpServer
+    from handlers.messenger import SlackMessenger
+    from handlers.people import SlackPeople
+    from handlers.receiving import identify
+    from handlers.registering import Front, register
+    from handlers.socket import Socket
+    from handlers.web import SLACK_API, posting_client, reading_client
+    from handlers.working import Worker
+else:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "answering": ("Answering",),
+            "commands": ("VERBS=KNOWN",),
+            "desk": ("Desk",),
+            "http": ("Gateway", "HttpServer"),
+            "messenger": ("SlackMessenger",),
+            "people": ("SlackPeople",),
+            "receiving": ("identify",),
+            "registering": ("Front", "register"),
+            "socket": ("Socket",),
+            "web": ("SLACK_API", "posting_client", "reading_client"),
+            "working": ("Worker",),
+        },
+    )
 
 __all__ = [
     "SLACK_API",
     "VERBS",
     "Answering",
     "Desk",
+    "Front",
     "Gateway",
     "HttpServer",
     "SlackMessenger",
@@ -48,22 +67,3 @@ __all__ = [
     "reading_client",
     "register",
 ]
-
-
-def register(
-    desk: Desk,
-    answering: Answering,
-    *,
-    bot_token: str,
-    workspace: str,
-    base_url: str = SLACK_API,
-    wall: Callable[[], float] = time.time,
-) -> App:
-    """Return the Bolt app with every listener of manifest.yml; nobody is called."""
-
-    def sorry(item: Action) -> None:
-        answering.soon(place_of(item), not_accepted(""))
-
-    receiver = Receiver(store=desk.store, clock=desk.clock, bell=desk.bell, wall=wall)
-    listeners = Listeners(receiver=receiver, parse=desk.parse, sorry=sorry)
-    return build_app(listeners, bot_token=bot_token, workspace=workspace, base_url=base_url)

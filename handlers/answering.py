@@ -15,6 +15,8 @@ from slack_sdk.webhook import WebhookClient
 from structlog.typing import FilteringBoundLogger
 
 from bot.domain.errors import DeliveryDoubtError, DeliveryError
+from handlers.deliveries import Action, Command, Late, Opened, Submission
+from handlers.forms import FormContext
 from handlers.reply import Message, Reply
 from handlers.web import call
 
@@ -33,6 +35,33 @@ class Place:
     thread: str | None = None
     answer_at: str | None = field(default=None, repr=False)
     trigger: str | None = field(default=None, repr=False)
+
+
+def place_of(item: Command | Action | Submission | Opened | Late) -> Place:
+    """Return where the sender of a delivery is to be answered."""
+    match item:
+        case Command():
+            return Place(
+                user=item.user,
+                channel=item.channel,
+                answer_at=item.answer_at,
+                trigger=item.trigger,
+            )
+        case Action():
+            return Place(
+                user=item.user,
+                channel=item.channel,
+                thread=item.thread,
+                answer_at=item.answer_at,
+                trigger=item.trigger,
+            )
+        case Submission():
+            context = FormContext.model_validate_json(item.context or "{}")
+            return Place(user=item.user, channel=context.channel)
+        case Opened():
+            return Place(user=item.user, channel=None)
+        case Late():
+            return place_of(item.what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,9 @@ and a complaint about some words of that line stands under the field they came f
 from collections.abc import Mapping
 from functools import partial
 
+from bot import language
 from bot.domain.base import Model
 from bot.domain.request import Parsed, Request, Target
-from bot.language.lines import quoted
-from bot.language.parsing import line_of
 from handlers import ids
 from handlers.cards.phrases import say
 from handlers.rendering import cut, label, one_line
@@ -165,7 +164,7 @@ def _words(name: str, text: str) -> str:
     if name == WHERE and not text.lower().startswith(("in ", "any", "em ", "en ", "region")):
         return f"in {text}"
     if name in (TEAM, REASON):
-        return f"{name}={quoted(text)}"
+        return f"{name}={language.quoted(text)}"
     return f"{name}={text}" if name in (TARGET, SPOT) else text
 
 
@@ -174,7 +173,7 @@ def _typed(request: Request, zone: str) -> dict[str, str]:
 
     def said(*names: str) -> str:
         part = Request.model_validate({name: getattr(request, name) for name in names})
-        return line_of(part, command="", zone=zone).strip()
+        return language.line_of(part, command="", zone=zone).strip()
 
     typed = {
         WHAT: said(*_MACHINES),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 from prometheus_client import Counter, Histogram
@@ -42,10 +42,12 @@ from handlers.deliveries import (
     opened_of,
     submission_of,
 )
-from handlers.desk import Reading
 from handlers.forms import DENIAL, WORDS, FormContext, complaints, sentence_of
 from handlers.ids import DENY_VIEW, REQUEST_VIEW, WORDS_VIEWS
 from handlers.web import SLACK_API, call, reading_client
+
+if TYPE_CHECKING:
+    from handlers.desk import Reading
 
 ACK_LIMIT = timedelta(seconds=2.5)
 """Slack gives up after 3 s; half a second is the way back."""
@@ -145,7 +147,7 @@ class Listeners:
     """
 
     receiver: Receiver
-    parse: Reading
+    parse: "Reading"
     sorry: Callable[[Action], None]
 
     def command(self, ack: Ack, body: dict[str, Any], context: BoltContext) -> BoltResponse:

@@ -24,7 +24,7 @@ from bot.domain.saying import Announcement, Audience
 from bot.ports import Transaction
 from handlers import ids
 from handlers.actions import press
-from handlers.answering import Answering, Place
+from handlers.answering import Answering, place_of
 from handlers.cards import private
 from handlers.commands import obey
 from handlers.deliveries import Action, Command, Late, Opened, Submission, read_item
@@ -214,33 +214,6 @@ def described(item: Command | Action | Submission) -> str:
             return f"pressed {item.action_id.removeprefix('gpu.')}"
         case Submission():
             return "sent the form"
-
-
-def place_of(item: Worked) -> Place:
-    """Return where the sender of a delivery is to be answered."""
-    match item:
-        case Command():
-            return Place(
-                user=item.user,
-                channel=item.channel,
-                answer_at=item.answer_at,
-                trigger=item.trigger,
-            )
-        case Action():
-            return Place(
-                user=item.user,
-                channel=item.channel,
-                thread=item.thread,
-                answer_at=item.answer_at,
-                trigger=item.trigger,
-            )
-        case Submission():
-            context = FormContext.model_validate_json(item.context or "{}")
-            return Place(user=item.user, channel=context.channel)
-        case Opened():
-            return Place(user=item.user, channel=None)
-        case Late():
-            return place_of(item.what)
 
 
 def _late_one(tx: Transaction, *, before: int, key: str) -> Delivery | None:

@@ -7,6 +7,11 @@ from bot.domain.base import Model
 from bot.domain.market import NotRead
 from bot.domain.values import Instant, Usd
 
+SPOT_WATCH = "spot-watch"
+ROUTINE = frozenset({SPOT_WATCH})
+"""Looks that come and go by the minute for as long as machines run: nobody waits for one, so
+the health page does not name it as what is due next."""
+
 
 class EndpointStage(StrEnum):
     """How far an endpoint is. Every stage before a call is committed before the call."""

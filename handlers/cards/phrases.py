@@ -1,6 +1,6 @@
 """Our own sentences to one person, in their language; cards that many read stay in English."""
 
-from bot.language.speech import language_of
+from bot.language.locales import language_of
 
 ENGLISH = {
     "ask_form": "Your question about {name}",

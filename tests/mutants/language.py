@@ -284,8 +284,8 @@ MUTANTS: tuple[Mutant, ...] = (
         _TERMS,
         (
             "no is on the in Spanish",
-            'if words[0] == "no" and self.language != "pt"',
-            'if words[0] == "no" and self.language == "xx"',
+            'starts = LEXICON.starts if language == "pt" else _ELSEWHERE',
+            'starts = LEXICON.starts',
         ),
         ("any apostrophe closes", 'text[close + 1] not in " \\t\\n,;"', "False"),
     ),

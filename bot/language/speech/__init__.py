@@ -1,7 +1,6 @@
 """What is said to people, by locale: pt… in Portuguese, es… in Spanish, all else in English."""
 
-from functools import lru_cache
-
+from bot.language.locales import language_of
 from bot.language.speech.base import Speech
 from bot.language.speech.english import ENGLISH
 from bot.language.speech.portuguese import PORTUGUESE
@@ -9,13 +8,6 @@ from bot.language.speech.spanish import SPANISH
 
 TEXTS = {"en": ENGLISH, "pt": PORTUGUESE, "es": SPANISH}
 SPEECHES = {code: Speech(code, texts) for code, texts in TEXTS.items()}
-
-
-@lru_cache(maxsize=64)
-def language_of(locale: str) -> str:
-    """Return en, pt or es for a locale such as pt-BR; English when it is another one."""
-    code = locale.replace("_", "-").split("-")[0].lower()
-    return code if code in SPEECHES else "en"
 
 
 def speech_of(locale: str) -> Speech:

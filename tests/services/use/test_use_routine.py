@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.records import Due
+from bot.domain.using import ROUTINE
 from bot.services.sequels import SPOT, spot_due
-from bot.services.uses import ROUTINE
 from storage import open_store
 from tests.fakes.clock import NOW
 
