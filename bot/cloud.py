@@ -1,6 +1,7 @@
 """AWS as the ports that the services know, loaded when it is first needed."""
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +12,7 @@ from bot.ports import (
     Buyer,
     Clock,
     Endpoints,
+    EventQueue,
     Holdings,
     Leftovers,
     Machines,
@@ -59,6 +61,7 @@ class Aws:
         self.machines = cast(
             "Machines", Deferred(lambda: _aws().AwsMachines(accounts, clients=clients))
         )
+        self._accounts = accounts
         self.utilisation = cast(
             "Utilisation",
             Deferred(lambda: _aws().AwsUtilisation(accounts, clock=clock, clients=clients)),
@@ -67,6 +70,13 @@ class Aws:
             "Leftovers",
             Deferred(lambda: _aws().AwsLeftovers(accounts, clock=clock, clients=clients)),
         )
+
+    def event_queues(self) -> Sequence[EventQueue]:
+        """Return the queues of events that the file names; boto3 is loaded only if there are."""
+        if not any(account.event_queues for account in self._accounts):
+            return ()
+        found: Sequence[EventQueue] = _aws().event_queues(self._accounts, clients=self.clients)
+        return found
 
     def warm(self) -> None:
         """Load boto3 and make the reading clients, so that the first person waits for neither."""

@@ -21,6 +21,7 @@ from bot.services.counsel import Counsel
 from bot.services.delivering import Delivering
 from bot.services.digesting import Digesting
 from bot.services.duties import Duties, Step
+from bot.services.events import Hearing
 from bot.services.following import Following
 from bot.services.lending import Lending
 from bot.services.overstaying import Overstaying
@@ -76,6 +77,7 @@ class House:
     duties: Duties
     digesting: Digesting
     reconciling: Reconciling
+    hearing: tuple[Hearing, ...]
     aws: "Aws"
 
 
@@ -239,6 +241,18 @@ def build(
         ),
         digesting=digesting,
         reconciling=reconciling,
+        hearing=tuple(
+            Hearing(
+                queue=queue,
+                store=store,
+                clock=clock,
+                following=following,
+                accounts=configuration.accounts,
+                bell=bell,
+                log=log,
+            )
+            for queue in aws.event_queues()
+        ),
         aws=aws,
     )
 

@@ -3,6 +3,7 @@
 from bot.aws.buying import AwsBuyer
 from bot.aws.clients import Clients
 from bot.aws.endpoints import AwsEndpoints
+from bot.aws.events import AwsEventQueue, event_queues
 from bot.aws.holdings import AwsHoldings
 from bot.aws.identity import Check, check_identity
 from bot.aws.inventory import AwsInventory
@@ -16,6 +17,7 @@ from bot.aws.utilisation import AwsUtilisation
 __all__ = [
     "AwsBuyer",
     "AwsEndpoints",
+    "AwsEventQueue",
     "AwsHoldings",
     "AwsInventory",
     "AwsLeftovers",
@@ -27,4 +29,5 @@ __all__ = [
     "Check",
     "Clients",
     "check_identity",
+    "event_queues",
 ]

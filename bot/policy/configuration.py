@@ -3,11 +3,12 @@
 Reading YAML, and naming the line of a complaint, is `bot.settings`' work.
 """
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from bot.domain.base import Model
 from bot.domain.market import Kind
@@ -19,6 +20,19 @@ from bot.domain.values import Instant, Usd
 UserId = Annotated[str, StringConstraints(pattern=r"^[UW][A-Z0-9]{2,}$")]
 Member = Annotated[str, StringConstraints(pattern=r"^[UWS][A-Z0-9]{2,}$")]
 ChannelId = Annotated[str, StringConstraints(pattern=r"^[CGD][A-Z0-9]{2,}$")]
+
+
+def _queue_url(url: str) -> str:
+    if re.fullmatch(r"https?://[^/\s]+/\S*[^/\s]", url) is None:
+        raise ValueError(
+            "write the queue's address, like"
+            " https://sqs.us-east-1.amazonaws.com/111122223333/gpubot-events"
+        )
+    return url
+
+
+QueueUrl = Annotated[str, AfterValidator(_queue_url)]
+"""The address of an SQS queue, as AWS gives it."""
 
 
 class Account(Model):
@@ -37,6 +51,7 @@ class Account(Model):
     platform: str = "Linux/UNIX"
     launch_templates: dict[str, str] = Field(default_factory=dict)
     subnets: dict[str, str] = Field(default_factory=dict)
+    event_queues: dict[str, QueueUrl] = Field(default_factory=dict)
     organization: Annotated[str, StringConstraints(pattern=r"^o-[a-z0-9]{10,32}$")] | None = None
     shares_with: tuple[str, ...] = ()
 

@@ -76,6 +76,35 @@ class Following:
         sequels.when_bought(tx, reservation, receipts, now=now)
         for receipt in receipts:
             plan_share(tx, reservation, receipt, self.telling.configuration, now=now)
+    def followed(self, tx: Transaction, account: str, region: str) -> Sequence[Receipt]:
+        """Return what is followed in an account and region and is there."""
+        prefix = _look_name(account, region, "")
+        return [
+            receipt
+            for name in sorted(tx.facts.starting_with(prefix))
+            for receipt in tx.receipts.of(int(name.removeprefix(prefix).removeprefix("gpu-")))
+            if _here(receipt, account, region) and not receipt.gone
+        ]
+    def hasten(self, tx: Transaction, receipt: Receipt, *, why: str, now: datetime) -> bool:
+        """Have it looked at now instead of later, once for each `why`; return whether it will be.
+        What is not followed any more is left alone.
+        """
+        account, region = receipt.account, receipt.region
+        name = _look_name(account, region, gpu_id(receipt.reservation_id))
+        if tx.facts.get(name) is None:
+            return False
+        subject = f"{KIND}:{account}:{region}"
+        due = Due(
+            key=f"{subject}:{gpu_id(receipt.reservation_id)}:{why}",
+            kind=KIND,
+            subject=subject,
+            at=now,
+            argument=f"{account}|{region}",
+        )
+        if not tx.dues.plan(due):
+            return False
+        tx.facts.put(name, utc_text(now), at=now)
+        return True
 
     def follow(self, due: Due) -> str:
         """Look once at everything in an account and region whose time has come.

@@ -22,14 +22,18 @@ from bot.language.parsing import line_of
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, Machines, Store, Transaction, Utilisation
 from bot.services.announcing import say
+from bot.services.envelopes import What
 from bot.services.health_words import ALIVE, health_section
 from bot.services.searching import quote_due
-from bot.services.sequels import SPOT_PACE, spot_due
+from bot.services.sequels import SPOT_PACE, signal_due, spot_due
 from bot.services.sharing import share_of, there, together
 from bot.services.telling import Telling
 
 LEAST_LEFT = timedelta(hours=1)
 """Less than this is not worth a new search."""
+LOOK_AGAIN = timedelta(seconds=10)
+MOST_LOOKS = 6
+"""AWS's books may show a notice later than its event tells of it, but the notice is two minutes."""
 OVER = frozenset({"expired", "cancelled", "failed", "payment-failed", "terminated"})
 HOUR = timedelta(hours=1)
 SECOND = timedelta(seconds=1)
@@ -88,13 +92,7 @@ class Healing:
     def watch(self, due: Due) -> str:
         """Look once at a reservation's spot machines (due kind "spot-watch")."""
         reservation_id = int(due.argument)
-        with self.store.reading() as tx:
-            receipts = [
-                receipt
-                for receipt in tx.receipts.of(reservation_id)
-                if receipt.kind is Kind.SPOT and not receipt.gone
-            ]
-        looks = [(receipt, self.machines.health(receipt)) for receipt in receipts]
+        looks = self._spot(reservation_id)
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
@@ -104,6 +102,64 @@ class Healing:
         if lost:
             self.bell.ring()
         return f"{lost} newly taken" if lost else "nothing taken"
+
+    def hear(self, due: Due) -> str:
+        """Look because an event said so (due kind "spot-look"); return what it came to.
+
+        A notice is told when AWS's own books show it, and soon looked for again while they don't.
+        That a machine is at risk stands in no book: it is told for machines that are ours.
+        """
+        number, what, machine, signal, attempt = due.argument.split("|")
+        reservation_id = int(number)
+        looks = self._spot(reservation_id)
+        now = self.clock.now()
+        own = [
+            one
+            for _, health in looks
+            for one in health.machines
+            if one.id == machine and one.state in ALIVE and not one.notice
+        ]
+        unread = any(health.not_read and not health.machines for _, health in looks)
+        with self.store.transaction() as tx:
+            reservation = tx.reservations.get(reservation_id)
+            lost = sum(self._take_in(tx, reservation, *look, now=now) for look in looks)
+            risk = what == What.REBALANCE and bool(own)
+            said = risk and self._warn(tx, reservation, machine, now)
+            waits = unread or (bool(own) and what == What.INTERRUPTION)
+            if waits and int(attempt) < MOST_LOOKS:
+                tx.dues.plan(
+                    signal_due(
+                        reservation_id,
+                        what,
+                        machine,
+                        signal,
+                        at=now + LOOK_AGAIN,
+                        attempt=int(attempt) + 1,
+                    )
+                )
+        if lost or said:
+            self.bell.ring()
+        return f"{lost} newly taken" if lost else "at risk" if said else "nothing taken"
+
+    def _spot(self, reservation_id: int) -> list[tuple[Receipt, Health]]:
+        """Look at a reservation's spot machines."""
+        with self.store.reading() as tx:
+            receipts = [
+                receipt
+                for receipt in tx.receipts.of(reservation_id)
+                if receipt.kind is Kind.SPOT and not receipt.gone
+            ]
+        return [(receipt, self.machines.health(receipt)) for receipt in receipts]
+
+    def _warn(self, tx: Transaction, reservation: Reservation, machine: str, now: datetime) -> bool:
+        return say(
+            tx,
+            reservation,
+            self.configuration,
+            f"spot-risk:{machine}",
+            (Section(sentences=_risk_words(reservation, machine)),),
+            now=now,
+        )
 
     def _take_in(
         self,
@@ -221,6 +277,24 @@ def _goes_on(receipt: Receipt, health: Health) -> bool:
 
 def _told_name(reservation_id: int, machine: Machine) -> str:
     return f"spot-taken:{gpu_id(reservation_id)}:{machine.id}"
+
+
+def _risk_words(reservation: Reservation, machine: str) -> tuple[Sentence, ...]:
+    return (
+        (
+            "Spot machine at risk: AWS recommends to move away from ",
+            Code(text=machine),
+            " of ",
+            Strong(text=gpu_id(reservation.id)),
+            ". It may be taken back soon, or not at all.",
+        ),
+        (
+            (
+                "Write a checkpoint now. When AWS takes it you have two minutes, and I decide anew"
+                " for what is missing."
+            ),
+        ),
+    )
 
 
 def _taken_words(

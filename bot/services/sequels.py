@@ -9,7 +9,8 @@ from bot.domain.values import utc_text
 from bot.ports import Transaction
 
 KIT = "kit"
-SPOT = "spot-watch"
+SPOT = SPOT_WATCH
+SPOT_LOOK = "spot-look"
 SURVEY = "survey"
 
 SPOT_PACE = timedelta(seconds=90)
@@ -69,4 +70,16 @@ def spot_due(reservation_id: int, *, at: datetime) -> Due:
         subject=subject,
         at=at,
         argument=str(reservation_id),
+    )
+def signal_due(
+    reservation_id: int, what: str, machine: str, signal: str, *, at: datetime, attempt: int = 1
+) -> Due:
+    """Return the due row of one look that an event asks for; each event asks once."""
+    subject = gpu_id(reservation_id)
+    return Due(
+        key=f"{SPOT_LOOK}:{subject}:{machine}:{signal}:{attempt}",
+        kind=SPOT_LOOK,
+        subject=subject,
+        at=at,
+        argument=f"{reservation_id}|{what}|{machine}|{signal}|{attempt}",
     )

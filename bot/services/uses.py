@@ -52,6 +52,7 @@ class Uses:
         return {
             sequels.KIT: self.kits.give,
             sequels.SPOT: self.healing.watch,
+            sequels.SPOT_LOOK: self.healing.hear,
             sequels.SURVEY: self.cleaning.survey,
             cleaning.STEP: self.cleaning.clean,
             endpoints.STEP: self.endpoints.step,

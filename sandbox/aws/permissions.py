@@ -166,6 +166,9 @@ def needs_of(world: World, call: Call) -> list[Need]:
         return list(_ec2_needs(world, call))
     if call.service == "sagemaker":
         return list(_sagemaker_needs(world, call))
+    if call.service == "sqs":
+        name = str(call.params.get("QueueUrl", "")).rpartition("/")[2]
+        return [Need(_action(call), _arn(call, name), _where(call))]
     return [Need(_action(call), context=_where(call))]
 
 

@@ -13,7 +13,7 @@ from bot.domain.errors import IndeterminateError, MarketError, PurchaseError, Re
 from bot.domain.market import Kind, Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
-from bot.domain.using import Found, GpuUse, Leftover
+from bot.domain.using import Found, GpuUse, Leftover, QueuedEvent
 from tests.fakes.clock import FakeClock
 
 PREPAID = (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN)
@@ -242,3 +242,39 @@ class FakeUtilisation:
             for one in receipts
             if one.kind is not Kind.TRAINING_PLAN
         }
+
+
+@dataclass
+class FakeEventQueue:
+    """See bot.ports.EventQueue. What is not deleted comes again at the next receive."""
+
+    account: str = "research"
+    region: str = "us-east-1"
+    waiting: list[QueuedEvent] = field(default_factory=list)
+    unreadable: bool = False
+    stuck: bool = False
+
+    def put(self, body: str) -> None:
+        self.waiting.append(
+            QueuedEvent(
+                queue="https://sqs.us-east-1.amazonaws.com/111122223333/gpubot-events",
+                account=self.account,
+                region=self.region,
+                body=body,
+                handle=f"handle-{len(self.waiting)}",
+                receives=0,
+            )
+        )
+
+    def receive(self) -> Sequence[QueuedEvent]:
+        if self.unreadable:
+            raise MarketError("refused", "QueueDoesNotExist")
+        self.waiting = [
+            one.model_copy(update={"receives": one.receives + 1}) for one in self.waiting
+        ]
+        return tuple(self.waiting[:10])
+
+    def delete(self, event: QueuedEvent) -> None:
+        if self.stuck:
+            raise MarketError("unreachable", "EndpointConnectionError")
+        self.waiting = [one for one in self.waiting if one.handle != event.handle]

@@ -7,9 +7,19 @@ _ADAPTERS = ("tests/contract/aws/test_use_adapters.py",)
 _ENDPOINTS = ("tests/services/use/test_use_endpoints.py",)
 _CLEANING = ("tests/services/use/test_use_cleaning.py",)
 _HEALING = ("tests/services/use/test_use_healing.py",)
+_GPUS = ("tests/contract/aws/test_utilisation.py",)
+_GPU_IDLING = ("tests/services/after/test_gpu_idling.py",)
+_EVENTS = ("tests/services/events",)
 _GIVING = ("tests/services/use/test_use_kits.py",)
 
-TESTS: tuple[str, ...] = (*_KITS, *_ADAPTERS, "tests/services/use")
+TESTS: tuple[str, ...] = (
+    *_KITS,
+    *_ADAPTERS,
+    *_GPUS,
+    *_GPU_IDLING,
+    *_EVENTS,
+    "tests/services/use",
+)
 
 _EC2 = "bot/kits/ec2.py"
 _CLUSTERS = "bot/kits/clusters.py"
@@ -196,5 +206,75 @@ MUTANTS: tuple[Mutant, ...] = (
         "            sequels.when_ended(tx, moved, now=now)",
         "            pass",
         _CLEANING,
+    ),
+    Mutant(
+        "what no agent reports counts as idle",
+        "bot/aws/utilisation.py",
+        "if read and len(moments[name]) >= whole",
+        "if read",
+        _GPUS,
+    ),
+    Mutant(
+        "more series are asked for at once than CloudWatch takes",
+        "bot/aws/utilisation.py",
+        "_QUERIES: Final = 500",
+        "_QUERIES: Final = 501",
+        _GPUS,
+    ),
+    Mutant(
+        "machines with idle GPUs count as used",
+        "bot/services/using.py",
+        "return max(self.in_use - self.gpu_idle, 0)",
+        "return self.in_use",
+        _GPU_IDLING,
+    ),
+    Mutant(
+        "an episode ends when nobody reports",
+        "bot/services/idling.py",
+        "unknown = use.gpu_low and not use.gpu_reporting",
+        "unknown = False",
+        _GPU_IDLING,
+    ),
+    Mutant(
+        "a message is deleted before its effect is committed",
+        "bot/services/events.py",
+        "        try:\n            outcome =",
+        "        self._delete(message)\n        try:\n            outcome =",
+        _EVENTS,
+    ),
+    Mutant(
+        "poison is deleted at once",
+        "bot/services/events.py",
+        "if message.receives < GIVE_UP:",
+        "if False:",
+        _EVENTS,
+    ),
+    Mutant(
+        "only one spelling of the events is known",
+        "bot/services/envelopes.py",
+        'envelope.get("detail-type", envelope.get("detail_type"))',
+        'envelope.get("detail-type")',
+        _EVENTS,
+    ),
+    Mutant(
+        "a doubled event is a second look",
+        "bot/services/following.py",
+        "        if not tx.dues.plan(due):\n            return False\n        tx.facts.put(name",
+        "        tx.dues.plan(due)\n        tx.facts.put(name",
+        _EVENTS,
+    ),
+    Mutant(
+        "an interruption is told on an event's word",
+        _HEAL,
+        "            if machine.notice and tx.facts",
+        "            if tx.facts",
+        _HEALING,
+    ),
+    Mutant(
+        "a stranger's machine is said to be at risk",
+        _HEAL,
+        "risk = what == What.REBALANCE and bool(own)",
+        "risk = what == What.REBALANCE",
+        _HEALING,
     ),
 )

@@ -61,7 +61,7 @@ faults:
         ("people:\n  u0ana: {name: a}\n", 1, "pattern"),
         ("faults:\n  slack:\n    - method: m\n      fault: flood\n", 3, "429:SECONDS"),
         ("events:\n  - event: x\n", 2, "at"),
-        ("supply:\n  open: 3\n", 2, "known here: activation_seconds"),
+        ("supply:\n  open: 3\n", 2, "known here: accounts_outside_organization"),
         ("supply:\n  blocks:\n    - {region: r, type: t}\n", 3, "instance_type"),
         ("quotas:\n  - {quota: L-1, limit: 3}\n", 2, "known here: account"),
         ("clock: 2027-06-01T08:00:00Z\nclock: 2027-06-01T08:00:00Z\n", 2, "twice"),

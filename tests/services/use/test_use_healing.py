@@ -11,7 +11,8 @@ from bot.domain.market import Kind
 from bot.domain.request import Target
 from bot.domain.saying import Moment
 from bot.services.healing import missing_part
-from tests.services.after.after_world import phrase_text
+from bot.services.sequels import signal_due
+from tests.services.after.after_world import phrase_text, plain
 from tests.services.use.test_use_cleaning import started_with_kit
 
 
@@ -169,3 +170,74 @@ def test_health_says_that_gpus_could_not_be_read(world_with) -> None:
     world.run(timedelta(minutes=2))
     said = words(world.uses.healing.health(number))
     assert "CloudWatch could not be asked how busy the GPUs are (refused: Access" in said
+
+
+def signalled(world, number, what, machine, *, signal="event-1"):
+    """Have a look due as an event of AWS would, and let it be made."""
+    with world.store.transaction() as tx:
+        due = signal_due(number, what, machine, signal, at=world.clock.now())
+        tx.dues.plan(due)
+    world.settle()
+
+
+def spot_machine(world, number):
+    found = world.client("ec2").describe_instances(
+        Filters=[{"Name": "reservation-id", "Values": [world.receipt(number).id]}]
+    )
+    return found["Reservations"][0]["Instances"][0]["InstanceId"]
+
+
+def test_an_interruption_event_is_told_at_once_and_the_next_look_tells_no_second_time(world):
+    number = world.begun(Kind.SPOT)
+    machine = spot_machine(world, number)
+    world.aws.event({"event": "spot-interruption", "instance": machine})
+    signalled(world, number, "interruption", machine)
+    assert len(world.said("Spot interruption")) == 1
+    world.run(timedelta(minutes=30))
+    assert len(world.said("Spot interruption")) == 1
+    assert world.quoted == [number + 1]
+
+
+def test_an_event_after_the_look_tells_nothing_new(world):
+    number = world.begun(Kind.SPOT)
+    machine = spot_machine(world, number)
+    world.aws.event({"event": "spot-interruption", "instance": machine})
+    world.run(timedelta(seconds=100))
+    signalled(world, number, "interruption", machine)
+    signalled(world, number, "rebalance", machine, signal="event-2")
+    world.run(timedelta(minutes=5))
+    assert len(world.said("Spot interruption")) == 1
+    assert not world.said("at risk")
+
+
+def test_a_forged_interruption_is_looked_into_and_not_told(world):
+    number = world.begun(Kind.SPOT)
+    signalled(world, number, "interruption", spot_machine(world, number))
+    world.run(timedelta(minutes=10))
+    assert not world.said("Spot interruption")
+    assert world.quoted == []
+
+
+def test_a_notice_that_the_books_show_late_is_looked_for_again(world):
+    number = world.begun(Kind.SPOT)
+    machine = spot_machine(world, number)
+    signalled(world, number, "interruption", machine)
+    world.aws.event({"event": "spot-interruption", "instance": machine})
+    world.run(timedelta(seconds=11))
+    assert len(world.said("Spot interruption")) == 1
+
+
+def test_a_rebalance_recommendation_for_our_machine_is_told_once_and_asks_for_nothing(world):
+    number = world.begun(Kind.SPOT)
+    machine = spot_machine(world, number)
+    for signal in ("event-1", "event-2"):
+        signalled(world, number, "rebalance", machine, signal=signal)
+    (said,) = world.said("at risk")
+    assert machine in plain(said)
+    assert world.quoted == []
+
+
+def test_a_rebalance_recommendation_for_a_strangers_machine_is_not_told(world):
+    number = world.begun(Kind.SPOT)
+    signalled(world, number, "rebalance", "i-0123456789abcdef0")
+    assert not world.said("at risk")

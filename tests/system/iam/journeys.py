@@ -175,6 +175,14 @@ class Town:
         seen = port.read([launch], window=timedelta(minutes=30))[launch.id]
         assert (seen.not_read, seen.reporting) == ("", seen.machines)
 
+    def spot(self) -> str:
+        """Buy one spot machine and return its id."""
+        _, receipt = self.buy(Kind.SPOT)
+        client = self.clients.reading("ec2", "research", REGION)
+        filters = [{"Name": "reservation-id", "Values": [receipt.id]}]
+        found = client.describe_instances(Filters=filters)
+        return str(found["Reservations"][0]["Instances"][0]["InstanceId"])
+
     def clean_up(self, *receipts: Receipt) -> None:
         leftovers = AwsLeftovers(self.accounts, clock=self.clock, clients=self.clients)
         found = leftovers.find(receipts)
@@ -312,7 +320,7 @@ def _volume(purchase_id: str) -> str:
 
 
 @contextmanager
-def town(monkeypatch, policies, *, accounts=(RESEARCH,), seed=7) -> Iterator[Town]:
+def town(monkeypatch, policies, *, accounts=(RESEARCH,), seed=7, more=()) -> Iterator[Town]:
     for name, value in {
         "AWS_ACCESS_KEY_ID": "A" * 20,
         "AWS_SECRET_ACCESS_KEY": "s",
@@ -330,7 +338,9 @@ def town(monkeypatch, policies, *, accounts=(RESEARCH,), seed=7) -> Iterator[Tow
                 {"role": role(account.account_id, purpose), "document": policies[purpose]}
                 for account in accounts
                 for purpose in PURPOSES
-            ],
+            ]
+            + list(more),
+            "event_queues": [{"account": RESEARCH.account_id, "region": REGION}],
         }
     )
     aws = SimulatedAws(now=clock.now, seed=seed, supply=supply)

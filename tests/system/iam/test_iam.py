@@ -8,7 +8,8 @@ from pathlib import Path
 import botocore.session
 import pytest
 
-from bot.domain.errors import RefusedError
+from bot.aws import AwsEventQueue
+from bot.domain.errors import MarketError, RefusedError
 from bot.domain.market import Kind
 from sandbox.aws import permissions
 from sandbox.aws.permissions import Need, allowed
@@ -218,3 +219,25 @@ def test_each_account_is_read_bought_for_and_launched_in_by_its_own_roles(monkey
     assert sorted(row["account"] for row in played.aws.sold()) == sorted(
         [RESEARCH.account_id, SERVING.account_id] * 2
     )
+
+
+def test_a_queue_of_events_is_read_and_emptied_with_its_own_policy_and_no_other(monkeypatch):
+    extra = json.loads((FOLDER / "events.json").read_text())
+    url = f"https://sqs.{REGION}.amazonaws.com/{RESEARCH.account_id}/gpubot-events"
+    monkeypatch.setattr("bot.aws.events._WAIT_SECONDS", 0)
+    for documents, heard in (([extra], True), ([without(extra, 0, "sqs:DeleteMessage")], False)):
+        more = [{"role": role(RESEARCH.account_id, "read"), "document": one} for one in documents]
+        with town(monkeypatch, POLICIES, more=more) as played:
+            played.aws.event({"event": "spot-rebalance", "instance": played.spot()})
+            place = {"account": "research", "region": REGION, "clients": played.clients}
+            queue = AwsEventQueue(url, **place)
+            (event, *_) = queue.receive()
+            if heard:
+                queue.delete(event)
+                continue
+            with pytest.raises(MarketError, match="refused"):
+                queue.delete(event)
+    with town(monkeypatch, POLICIES) as played:
+        queue = AwsEventQueue(url, account="research", region=REGION, clients=played.clients)
+        with pytest.raises(MarketError, match="refused"):
+            queue.receive()
