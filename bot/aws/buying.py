@@ -9,7 +9,7 @@ from bot.aws.clients import Clients
 from bot.aws.launch_buyer import find_launch, launch
 from bot.aws.odcr_buyer import find_odcr, make_odcr
 from bot.aws.quotas import Quotas
-from bot.aws.rehearsal import rehearse
+from bot.aws.rehearsal import Permissions, rehearse
 from bot.aws.training_plan_buyer import buy_plan, find_plan
 from bot.aws.zones import Zones
 from bot.catalog import Catalog, packaged
@@ -44,6 +44,7 @@ class AwsBuyer:
         self._clock = clock
         self.clients = clients or Clients(accounts)
         self._catalog = catalog or packaged()
+        self._permissions = Permissions(self.clients, clock=clock)
         self._zones = Zones(self.clients, clock=clock)
         self._quotas = Quotas(self.clients, clock=clock, catalog=self._catalog)
 
@@ -60,7 +61,12 @@ class AwsBuyer:
     def rehearse(self, leg: Leg) -> Sequence[str]:
         """See bot.ports.Buyer."""
         return rehearse(
-            self.clients, leg, zones=self._zones, quotas=self._quotas, catalog=self._catalog
+            self.clients,
+            leg,
+            permissions=self._permissions,
+            zones=self._zones,
+            quotas=self._quotas,
+            catalog=self._catalog,
         )
 
     def _steps(self, kind: Kind) -> tuple[_Step, _Step]:

@@ -4,7 +4,8 @@ A DryRun proves the permission only: not the price, the offering, the quota or t
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from bot.aws.capacity_block_buyer import PLATFORMS
 from bot.aws.clients import Clients, Purpose
@@ -18,14 +19,58 @@ from bot.domain.errors import IndeterminateError, MarketError, RefusedError
 from bot.domain.market import Kind
 from bot.domain.records import Leg, LegPurpose
 from bot.policy.configuration import Account
+from bot.ports import Clock
+
+PERMITTED: Final = "DryRunOperation"
+"""The code with which AWS says that the call would have been allowed."""
+_PERMITTED_FOR: Final = timedelta(hours=1)
+
+
+class Permissions:
+    """What the bot may buy, by DryRun; a yes holds for an hour, a no is asked again.
+
+    PurchaseCapacityBlock has ten calls, then one in seven seconds, for each account and Region
+    (EC2 Developer Guide, API throttling): ten proposals must not use them up for the purchase.
+    """
+
+    def __init__(self, clients: Clients, *, clock: Clock) -> None:
+        self._clients = clients
+        self._clock = clock
+        self._permitted: dict[tuple[str, ...], datetime] = {}
+
+    def missing(self, leg: Leg) -> Iterable[str]:
+        """Yield why the leg may not be bought, as sentences. Raises IndeterminateError."""
+        if leg.kind is Kind.TRAINING_PLAN:
+            return
+        key = (leg.account, leg.region, leg.kind.value, leg.purpose.value, leg.instance_type)
+        since = self._permitted.get(key)
+        if since is not None and abs(self._clock.now() - since) < _PERMITTED_FOR:
+            return
+        operation, answer = dry_run(self._clients, leg)
+        where = f"account {leg.account}, {leg.region}"
+        if answer == PERMITTED:
+            self._permitted[key] = self._clock.now()
+        elif answer in AUTH:
+            yield f"The bot may not call {operation} in {where} ({answer})."
+        else:
+            yield (
+                f"It could not be checked whether the bot may call {operation} in {where}:"
+                f" {answer}."
+            )
 
 
 def rehearse(
-    clients: Clients, leg: Leg, *, zones: Zones, quotas: Quotas, catalog: Catalog
+    clients: Clients,
+    leg: Leg,
+    *,
+    permissions: Permissions,
+    zones: Zones,
+    quotas: Quotas,
+    catalog: Catalog,
 ) -> Sequence[str]:
     """Return what would stop the purchase, as sentences; see bot.ports.Buyer."""
     return [
-        *_permission(clients, leg),
+        *permissions.missing(leg),
         *_platform(leg),
         *_launch(clients.account(leg.account), leg),
         *unlaunchable(clients, leg, catalog),
@@ -48,21 +93,9 @@ def dry_run(clients: Clients, leg: Leg) -> tuple[str, str]:
         return operation, error.code
     except Exception as error:  # noqa: BLE001  # any failure is an answer to a rehearsal
         code = code_of(error)
-        return operation, code if code in AUTH | {
-            "DryRunOperation"
-        } else f"{code}: {message_of(error)}"
+        plain = code == PERMITTED or code in AUTH
+        return operation, code if plain else f"{code}: {message_of(error)}"
     raise IndeterminateError("DryRunIgnored", f"{operation} was not treated as a DryRun")
-
-
-def _permission(clients: Clients, leg: Leg) -> Iterable[str]:
-    if leg.kind is Kind.TRAINING_PLAN:
-        return
-    operation, answer = dry_run(clients, leg)
-    where = f"account {leg.account}, {leg.region}"
-    if answer in AUTH:
-        yield f"The bot may not call {operation} in {where} ({answer})."
-    elif answer != "DryRunOperation":
-        yield f"It could not be checked whether the bot may call {operation} in {where}: {answer}."
 
 
 def _call(leg: Leg, account: Account) -> tuple[str, dict[str, Any]]:

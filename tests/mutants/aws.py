@@ -113,4 +113,16 @@ MUTANTS: tuple[Mutant, ...] = (
         "        return None\n\n\ndef _answered",
         "        return RegionBooks((), ())\n\n\ndef _answered",
     ),
+    Mutant(
+        "a rehearsal buys",
+        "bot/aws/rehearsal.py",
+        "(DryRun=True, **parameters)",
+        "(**parameters)",
+    ),
+    Mutant(
+        "every proposal sends a dry run",
+        "bot/aws/rehearsal.py",
+        "            self._permitted[key] = self._clock.now()",
+        "            pass",
+    ),
 )

@@ -277,6 +277,38 @@ def test_a_rehearsal_of_what_is_allowed_says_nothing():
     assert buyer(clients).rehearse(leg_of()) == []
 
 
+def test_ten_proposals_send_one_dry_run_and_an_hour_later_another():
+    clients = CannedClients(purchase_capacity_block=said("DryRunOperation"))
+    clock = FakeClock()
+    ours = AwsBuyer((RESEARCH,), clock=clock, clients=clients)
+    for number in range(10):
+        ours.rehearse(leg_of(ref=f"cb-{number}"))
+    ours.rehearse(leg_of(instance_type="p5en.48xlarge"))
+    assert len(clients.asked("purchase_capacity_block")) == 2
+    clock.advance(timedelta(hours=1))
+    ours.rehearse(leg_of())
+    assert [each["DryRun"] for each in clients.asked("purchase_capacity_block")] == [True] * 3
+
+
+def test_a_permission_that_is_missing_is_asked_for_again():
+    answers = [said("UnauthorizedOperation"), said("DryRunOperation")]
+    clients = CannedClients(purchase_capacity_block=answers)
+    ours = buyer(clients)
+    assert any("may not call" in text for text in ours.rehearse(leg_of()))
+    assert ours.rehearse(leg_of()) == []
+
+
+@pytest.mark.parametrize("kind", [Kind.CAPACITY_BLOCK, Kind.ODCR, Kind.ON_DEMAND, Kind.SPOT])
+@pytest.mark.parametrize("purpose", list(LegPurpose))
+def test_nothing_that_spends_is_rehearsed_without_dry_run(kind, purpose):
+    clients = CannedClients()
+    spending = ("purchase_", "create_", "run_instances", "extend_")
+    with pytest.raises(IndeterminateError):
+        buyer(clients).rehearse(leg_of(kind, purpose=purpose, extends="cr-1"))
+    sent = [(name, asked) for name, _, asked in clients.calls if name.startswith(spending)]
+    assert [asked.get("DryRun") for _, asked in sent] == [True]
+
+
 def test_a_dry_run_that_is_taken_for_an_order_is_doubt():
     clients = CannedClients(purchase_capacity_block={"CapacityReservation": reservation("cr-1")})
     with pytest.raises(IndeterminateError):
