@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Due, Receipt, Reservation, gpu_id
+from bot.domain.using import SPOT_WATCH
 from bot.domain.values import utc_text
 from bot.ports import Transaction
 
@@ -71,6 +72,8 @@ def spot_due(reservation_id: int, *, at: datetime) -> Due:
         at=at,
         argument=str(reservation_id),
     )
+
+
 def signal_due(
     reservation_id: int, what: str, machine: str, signal: str, *, at: datetime, attempt: int = 1
 ) -> Due:

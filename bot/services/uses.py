@@ -15,10 +15,6 @@ from bot.services.kits import Kits
 from bot.services.telling import Telling
 from bot.services.verifying import Verifying
 
-ROUTINE = frozenset({sequels.SPOT})
-"""Looks that come and go by the minute for as long as machines run: nobody waits for one, so
-the health page does not name it as what is due next."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
