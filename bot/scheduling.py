@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from apscheduler.schedulers.background import BackgroundScheduler
 from typing_extensions import override
 
 from bot.ports import Bell
 
 if TYPE_CHECKING:
+    from apscheduler.schedulers.background import BackgroundScheduler
+
     from bot.services.delivering import Log
 
 IDLE_SECONDS = 60.0
@@ -90,16 +91,21 @@ class Beat(Bell):
         self._log = log
         self._crews: list[_Crew] = []
         self._beat_seconds = beat_seconds
-        self._scheduler = BackgroundScheduler(
-            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
-            timezone="UTC",
-        )
+        self._scheduler: BackgroundScheduler | None = None
 
     def start(self, loops: Sequence[Loop]) -> None:
         """Start every loop's threads and the beat."""
         self._crews = [_Crew(loop, self._log) for loop in loops]
         for crew in self._crews:
             crew.start()
+        from apscheduler.schedulers.background import (  # noqa: PLC0415 - a bell rings without it
+            BackgroundScheduler,
+        )
+
+        self._scheduler = BackgroundScheduler(
+            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
+            timezone="UTC",
+        )
         self._scheduler.add_job(self.ring, "interval", seconds=self._beat_seconds)
         self._scheduler.start()
 
@@ -112,7 +118,7 @@ class Beat(Bell):
         """Let running steps finish, at most that long; what is left is taken up at the start."""
         for crew in self._crews:
             crew.stop()
-        if self._scheduler.running:
+        if self._scheduler is not None and self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         end = time.monotonic() + patience_seconds
         for thread in (thread for crew in self._crews for thread in crew.threads):
