@@ -179,12 +179,11 @@ def test_a_quota_of_zero_stops_its_own_type_only():
     def sell(**asked: Any) -> Any:
         if asked["InstanceType"] == "p5.48xlarge":
             raise said(LIMIT)
-        return selling({**BLOCK, "InstanceType": "p5.4xlarge", "InstanceCount": 16})
+        small = {**BLOCK, "InstanceType": "p5.4xlarge", "InstanceCount": 1}
+        return selling(small) if asked["InstanceCount"] == 1 else selling()
 
-    def limits(**asked: Any) -> Any:
-        return {"Quota": {"QuotaName": "Running P5 Capacity Block vCPUs", "Value": 0.0}}
-
-    clients = CannedClients(describe_capacity_block_offerings=sell, get_service_quota=limits)
+    none = {"Quota": {"QuotaName": "Running P5 Capacity Block vCPUs", "Value": 0.0}}
+    clients = CannedClients(describe_capacity_block_offerings=sell, get_service_quota=none)
     reader = market(clients)
     values = Request(accelerator="H100", accelerator_count=16, duration_hours=Decimal(72))
     seen = reader.read(values)
