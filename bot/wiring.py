@@ -168,7 +168,7 @@ def build(
         Means(
             store=store, clock=clock, tagger=aws.tagger, tendering=tendering, proposing=proposing,
             verifying=verifying, closing=closing, pleading=pleading, telling=telling,
-            reminding=reminding, configuration=configuration, bell=bell,
+            configuration=configuration, bell=bell,
         ),
         quote_others=quoting.quote,
     )  # fmt: skip
@@ -232,6 +232,7 @@ def build(
                 "remind": reminding.remind,
                 "release": after.turn,
                 "tag": after.tag,
+                "prolong": after.prolong,
                 "digest": digesting.digest,
                 "watch": watching.look,
                 SHARE: sharing.share,

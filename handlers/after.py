@@ -52,6 +52,14 @@ def _press_permit(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).permit(number, up_to_usd=_figure(amount), by=pressed.user))
 
 
+def _press_ask(pressed: Pressed, desk: Desk) -> Reply:
+    return told(_after(desk).ask_permission(carried(pressed)[0], by=pressed.user))
+
+
+def _press_revoke(pressed: Pressed, desk: Desk) -> Reply:
+    return told(_after(desk).revoke(carried(pressed)[0], by=pressed.user))
+
+
 def _press_release(pressed: Pressed, desk: Desk) -> Reply:
     return told(_after(desk).release(carried(pressed)[0], by=pressed.user))
 
@@ -112,6 +120,8 @@ VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
 BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.EXTEND: _press_extend,
     ids.PERMIT: _press_permit,
+    ids.PERMIT_ASK: _press_ask,
+    ids.PERMIT_END: _press_revoke,
     ids.RELEASE: _press_release,
     ids.TAKE: _press_take,
     ids.ACCEPT: _press_accept,

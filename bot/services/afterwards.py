@@ -15,14 +15,15 @@ from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, Store, Tagger
 from bot.services.closing import Closing
+from bot.services.ending_as_planned import let_end
 from bot.services.extending import Extending, asked_words
 from bot.services.handing import Handing
 from bot.services.idling import Idling
 from bot.services.moving import Moving
 from bot.services.pleading import Pleading
+from bot.services.prolonging import Prolonging
 from bot.services.proposing import Proposing
 from bot.services.releasing import Releasing, offer_of
-from bot.services.reminding import Reminding
 from bot.services.telling import Telling
 from bot.services.tendering import Tendering
 from bot.services.verifying import Verifying
@@ -35,10 +36,10 @@ class Afterwards:
     store: Store
     clock: Clock
     extending: Extending
+    prolonging: Prolonging
     releasing: Releasing
     handing: Handing
     moving: Moving
-    reminding: Reminding
     telling: Telling
     configuration: Configuration
 
@@ -48,17 +49,29 @@ class Afterwards:
         return asked_words(proposal, reservation_id)
 
     def permit(self, reservation_id: int, *, up_to_usd: Decimal, by: str) -> tuple[Sentence, ...]:
-        """See Extending.permit."""
-        permission = self.extending.permit(reservation_id, up_to_usd=up_to_usd, by=by)
+        """See Prolonging.permit."""
+        permission = self.prolonging.permit(reservation_id, up_to_usd=up_to_usd, by=by)
         return (
             (
                 (
                     f"Extensions of {gpu_id(reservation_id)} up to {dollars(permission.up_to)} in"
-                    " all are bought without asking from now on. The one that waits still needs its"
-                    " approval."
+                    " all are bought without asking from now on, a day before each end by itself."
+                    " The one that waits still needs its approval."
                 ),
             ),
         )
+
+    def ask_permission(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Prolonging.ask."""
+        return self.prolonging.ask(reservation_id, by=by)
+
+    def revoke(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
+        """See Prolonging.revoke."""
+        return self.prolonging.revoke(reservation_id, by=by)
+
+    def prolong(self, due: Due) -> str:
+        """See Prolonging.prolong."""
+        return self.prolonging.prolong(due)
 
     def release(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
         """See Releasing.release."""
@@ -109,7 +122,7 @@ class Afterwards:
             now = self.clock.now()
             reservation = tx.reservations.get(reservation_id)
             self._check(reservation, by)
-            self.reminding.let_end(tx, reservation, now=now)
+            let_end(tx, reservation, now=now)
             tx.audit.append(
                 AuditEntry(at=now, actor=by, action="end.wanted", reservation_id=reservation_id)
             )
@@ -156,7 +169,6 @@ class Means:
     closing: Closing
     pleading: Pleading
     telling: Telling
-    reminding: Reminding
     configuration: Configuration
     bell: Bell
 
@@ -170,21 +182,31 @@ def afterwards(means: Means, *, quote_others: Callable[[int], object]) -> Afterw
         telling=means.telling,
         configuration=means.configuration,
     )
+    extending = Extending(
+        store=means.store,
+        clock=means.clock,
+        tendering=means.tendering,
+        proposing=means.proposing,
+        closing=means.closing,
+        pleading=means.pleading,
+        telling=means.telling,
+        configuration=means.configuration,
+        bell=means.bell,
+        quote_others=quote_others,
+    )
     return Afterwards(
         store=means.store,
         clock=means.clock,
-        extending=Extending(
+        extending=extending,
+        prolonging=Prolonging(
             store=means.store,
             clock=means.clock,
+            extending=extending,
             tendering=means.tendering,
-            proposing=means.proposing,
             verifying=means.verifying,
-            closing=means.closing,
-            pleading=means.pleading,
             telling=means.telling,
             configuration=means.configuration,
             bell=means.bell,
-            quote_others=quote_others,
         ),
         releasing=Releasing(
             store=means.store,
@@ -206,7 +228,6 @@ def afterwards(means: Means, *, quote_others: Callable[[int], object]) -> Afterw
             bell=means.bell,
         ),
         moving=moving,
-        reminding=means.reminding,
         telling=means.telling,
         configuration=means.configuration,
     )

@@ -10,42 +10,32 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NoReturn
 
-from bot.domain.base import Model
 from bot.domain.decision import Certainty, Note, Option
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Leg, Proposal, Reservation, gpu_id
 from bot.domain.request import Request, Target
-from bot.domain.saying import Code, Moment, Press, Sentence, Strong
-from bot.domain.values import Instant, Usd, dollars, money_text
+from bot.domain.saying import Code, Moment, Sentence, Strong
+from bot.domain.values import dollars, money_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, may_approve
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
-from bot.services.extensions import children_of, link, open_child, parent_of
+from bot.services.extensions import link, open_child, parent_of
 from bot.services.looking import lost_of
+from bot.services.permissions import permission_of, permit_press, spent_on_extensions
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
 from bot.services.searching import quote_due
 from bot.services.telling import Telling
 from bot.services.tendering import Tender, Tendering, last_receipt, on_sale
-from bot.services.verifying import Verifying
 
 DAY_HOURS = 24
+HOUR = timedelta(hours=1)
 TIDY_AFTER = timedelta(minutes=15)
 """An extension that was filed and never asked for is closed after so long."""
 
 _S = ReservationState
-_VOID = frozenset({_S.DECLINED, _S.EXPIRED, _S.CANCELLED, _S.FAILED, _S.SHADOWED, _S.BLOCKED})
-
-
-class Permission(Model):
-    """Extensions of one reservation that were approved ahead, up to a sum of their prices."""
-
-    up_to: Usd
-    by: str
-    at: Instant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +46,6 @@ class Extending:
     clock: Clock
     tendering: Tendering
     proposing: Proposing
-    verifying: Verifying
     closing: Closing
     pleading: Pleading
     telling: Telling
@@ -77,41 +66,47 @@ class Extending:
         if tender.leg is None or tender.fee is None or tender.until is None:
             raise UserError(tender.why or "There is nothing that could be prolonged.")
         child = self._file(parent, tender, hours, by=by)
-        try:
-            proposal = self.proposing.open(self._draft(parent, child, tender, by=by))
-        except UserError as error:
-            self._close(child.id, error.message)
-            raise
+        proposal = self._open(child, self._draft(parent, child, tender, by=by))
         if proposal.state is ProposalState.OPEN:
             self._offer_more(proposal, reservation_id)
         self.bell.ring()
         return proposal
 
-    def permit(self, reservation_id: int, *, up_to_usd: Decimal, by: str) -> Permission:
-        """Approve extensions of a reservation ahead, up to that sum; return the permission.
+    def by_itself(
+        self,
+        parent: Reservation,
+        tender: Tender,
+        *,
+        once: str,
+        unless: Callable[[Transaction], str | None],
+    ) -> Proposal | None:
+        """Extend by what was tendered under a permission; None when `once` says it was done.
 
-        Raises NotAllowedError unless this person may approve the whole sum at once.
+        `unless` is asked in both transactions, that which files and that which commits. Raises
+        UserError with what it says, or with what stands in the way.
         """
-        tier = tier_for(up_to_usd, self.configuration)
+        leg = _known(tender)
+        hours = Decimal((leg.segments[-1].end - leg.segments[0].start) // HOUR)
         with self.store.reading() as tx:
-            parent = tx.reservations.get(reservation_id)
-        people = everyone(tier) if tier is not None else ()
-        standing = self.verifying.standing(by, people)
-        obstacle = may_approve(
-            standing, approvers=people, requester=parent.requester, owner=parent.owner
-        )
-        if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
-        if tier is not None and tier.needed > 1:
-            raise NotAllowedError(
-                f"{dollars(up_to_usd)} needs {tier.needed} people, so it can't be allowed ahead."
-            )
-        now = self.clock.now()
-        permission = Permission(up_to=up_to_usd, by=by, at=now)
-        with self.store.transaction() as tx:
-            tx.facts.put(_permission_name(reservation_id), permission.model_dump_json(), at=now)
-            _write(tx, parent, by, "extension.permitted", now, up_to=money_text(up_to_usd))
-        return permission
+            child = _begun(tx, once)
+        if child is None:
+            child = self._file(parent, tender, hours, by=parent.owner, once=once, unless=unless)
+        elif child.state is not _S.QUOTED:
+            return None
+        draft = self._draft(parent, child, tender, by=parent.owner)
+        return self._open(child, draft.model_copy(update={"auto": True}), unless=unless)
+
+    def _open(
+        self,
+        child: Reservation,
+        draft: Proposal,
+        unless: Callable[[Transaction], str | None] | None = None,
+    ) -> Proposal:
+        try:
+            return self.proposing.open(draft, unless=unless)
+        except UserError as error:
+            self._close(child.id, error.message)
+            raise
 
     def quote(self, reservation_id: int) -> object:
         """Close an extension whose offer is gone; anything else is quoted (due kind "quote").
@@ -149,13 +144,25 @@ class Extending:
                 hint=f"status {gpu_id(busy.id)}",
             )
 
-    def _file(self, parent: Reservation, tender: Tender, hours: Decimal, *, by: str) -> Reservation:
+    def _file(
+        self,
+        parent: Reservation,
+        tender: Tender,
+        hours: Decimal,
+        *,
+        by: str,
+        once: str | None = None,
+        unless: Callable[[Transaction], str | None] | None = None,
+    ) -> Reservation:
         leg, now = _known(tender), self.clock.now()
         name = gpu_id(parent.id)
         with self.store.transaction() as tx:
             busy = open_child(tx, parent.id)
             if busy is not None:
                 raise UserError(f"{gpu_id(busy.id)} already extends {name}.")
+            against = unless(tx) if unless is not None else None
+            if against is not None:
+                raise UserError(against)
             child = tx.reservations.add(
                 Reservation(
                     state=_S.REQUESTED,
@@ -181,6 +188,8 @@ class Extending:
             )
             child = tx.reservations.save(child.model_copy(update={"state": _S.QUOTED}))
             link(tx, child=child.id, parent=parent.id, now=now)
+            if once is not None:
+                tx.facts.put(once, str(child.id), at=now)
             tx.dues.plan(quote_due(child, at=now + TIDY_AFTER, why="tidy"))
             _write(tx, child, by, "extension.asked", now, extends=name, fee=money_text(leg.fee))
         return child
@@ -194,7 +203,9 @@ class Extending:
             raise UserError(f"{dollars(leg.fee)} is more than anybody here may approve.")
         with self.store.reading() as tx:
             receipt = last_receipt(tx, parent.id)
-            free = self._allowed_ahead(tx, parent.id) - _spent(tx, parent.id, apart=child.id)
+            free = self._allowed_ahead(tx, parent.id) - spent_on_extensions(
+                tx, parent.id, apart=child.id
+            )
         lost = lost_of(receipt) if receipt is not None else timedelta(0)
         expires_at = now + tier.expires
         return Proposal(
@@ -216,9 +227,8 @@ class Extending:
     def _allowed_ahead(self, tx: Transaction, reservation_id: int) -> Decimal:
         """Return up to which sum this reservation may be extended without asking anybody."""
         everywhere = self.configuration.approval.extensions_without_asking_usd or Decimal(0)
-        said = tx.facts.get(_permission_name(reservation_id))
-        here = Permission.model_validate_json(said).up_to if said else Decimal(0)
-        return max(everywhere, here)
+        permission = permission_of(tx, reservation_id)
+        return max(everywhere, permission.up_to if permission is not None else Decimal(0))
 
     def _offer_more(self, proposal: Proposal, parent: int) -> None:
         """Let approvers allow the same sum again, ahead of the next time."""
@@ -233,20 +243,13 @@ class Extending:
                         "This extends ",
                         Strong(text=gpu_id(parent)),
                         (
-                            f". Whoever may approve {dollars(twice)} can also allow its"
-                            " extensions ahead, up to that sum in all, this one included."
+                            f". Whoever may approve {dollars(twice)} can also allow it to be"
+                            " extended by itself, up to that sum in all, this one included."
                         ),
                     ),
                 ),
                 now=self.clock.now(),
-                presses=(
-                    Press(
-                        action="gpu.permit",
-                        label=f"Allow up to {dollars(twice)}",
-                        argument=f"{parent}|{money_text(twice)}",
-                        confirm="Its extensions up to this sum are then bought without asking.",
-                    ),
-                ),
+                presses=(permit_press(parent, twice),),
             )
 
     def _close(self, reservation_id: int, why: str) -> str:
@@ -285,16 +288,10 @@ def _nothing() -> NoReturn:
     raise UserError("There is nothing that could be prolonged.")
 
 
-def _spent(tx: Transaction, parent: int, *, apart: int) -> Decimal:
-    """Return what the reservation's extensions cost that were bought or are asked for."""
-    total = Decimal(0)
-    for number in children_of(tx, parent):
-        proposal = tx.proposals.current(number)
-        if number == apart or proposal is None:
-            continue
-        if tx.reservations.get(number).state not in _VOID:
-            total += proposal.ceiling
-    return total
+def _begun(tx: Transaction, once: str) -> Reservation | None:
+    """Return the extension that was filed under that name, whatever became of it."""
+    said = tx.facts.get(once)
+    return tx.reservations.get(int(said)) if said is not None else None
 
 
 def _option(leg: Leg, before: Option | None, lost: timedelta) -> Option:
@@ -348,10 +345,6 @@ def asked_words(proposal: Proposal, parent: int) -> tuple[Sentence, ...]:
             ".",
         ),
     )
-
-
-def _permission_name(reservation_id: int) -> str:
-    return f"extensions-allowed:{gpu_id(reservation_id)}"
 
 
 def _write(

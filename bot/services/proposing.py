@@ -1,5 +1,6 @@
 """Putting an option before approvers. Rehearsed at AWS first; nothing here spends."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -67,10 +68,13 @@ class Proposing:
         draft = self._draft(reservation, option, record, by=by, now=self.clock.now())
         return self.open(draft)
 
-    def open(self, draft: Proposal) -> Proposal:
+    def open(
+        self, draft: Proposal, *, unless: Callable[[Transaction], str | None] | None = None
+    ) -> Proposal:
         """Rehearse a draft at AWS and put it before its approvers; return it as stored.
 
-        Whoever calls has checked who asks and for what. Raises UserError as `propose` does.
+        Whoever calls has checked who asks and for what; `unless` says in the transaction that
+        stores it what speaks against it. Raises UserError as `propose` does.
         """
         if draft.option.kind is not Kind.OWNED:
             self._rehearse(draft)
@@ -79,6 +83,9 @@ class Proposing:
             fresh = tx.reservations.get(draft.reservation_id)
             if fresh.version != draft.version or fresh.state not in PROPOSABLE:
                 raise UserError(f"{gpu_id(fresh.id)} has moved on; look at its card.")
+            against = unless(tx) if unless is not None else None
+            if against is not None:
+                raise UserError(against)
             self._check_money(tx, draft, now)
             proposal = self._store(tx, fresh, draft, now)
         self.bell.ring()

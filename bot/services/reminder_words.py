@@ -1,13 +1,16 @@
 """What reminders say. Pure."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from bot.domain.ending import usable
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Receipt, Reservation, gpu_id
 from bot.domain.request import Target
-from bot.domain.saying import Code, Moment, Sentence, Strong
+from bot.domain.saying import Code, Mention, Moment, Sentence, Strong
+from bot.domain.values import dollars
 from bot.services.looking import lost_of, part_words
+from bot.services.permissions import Permission
 from bot.services.tendering import PAY_BEFORE_END, Tender
 
 
@@ -86,6 +89,35 @@ def _extension_words(
             *paid,
             ". It can't be given back, and is not certain until AWS shows the new end.",
         ),
+    )
+
+
+def by_itself_words(
+    permission: Permission, left: Decimal, at: datetime, tender: Tender
+) -> Sentence:
+    """Return that it is extended by itself unless somebody stops it, or why it is not."""
+    allowed: Sentence = (
+        f"{dollars(left)} is left of the {dollars(permission.up_to)} that ",
+        Mention(id=permission.by, ping=False),
+        " allowed",
+    )
+    if tender.fee is not None and tender.fee > left:
+        return (*allowed, ": too little for a day, so it is not extended by itself.")
+    return (
+        "Unless you press Let it end, I extend it by 1 day ",
+        Moment(at=at),
+        ", at no more than ",
+        *allowed,
+        ".",
+    )
+
+
+def in_flight_words(child: int) -> Sentence:
+    """Return that more time is asked for, and that it is not there yet."""
+    return (
+        "More time is asked for as ",
+        Code(text=gpu_id(child)),
+        "; the end moves when AWS shows it.",
     )
 
 

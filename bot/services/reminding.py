@@ -15,13 +15,22 @@ from bot.domain.ending import usable
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Due, Receipt, Reservation, gpu_id
-from bot.domain.saying import Press
+from bot.domain.saying import Press, Sentence, Strong
 from bot.domain.values import utc_text
 from bot.ports import Clock, Store, Transaction
-from bot.services.extensions import parent_of
+from bot.services.ending_as_planned import is_meant_to_end
+from bot.services.extensions import open_child, parent_of
 from bot.services.looking import lost_of
+from bot.services.permissions import (
+    ask_press,
+    left_of,
+    permission_of,
+    plan_prolonging,
+    prolong_at,
+    stop_press,
+)
 from bot.services.quiet import said_at
-from bot.services.reminder_words import end_words, start_words
+from bot.services.reminder_words import by_itself_words, end_words, in_flight_words, start_words
 from bot.services.telling import Telling
 from bot.services.tendering import NOT_ASKED, Pricing, Tender
 
@@ -66,6 +75,8 @@ class Reminding:
                 continue
             for segment in receipt.segments:
                 self._plan_segment(tx, reservation, receipt, segment, now)
+            if permission_of(tx, reservation.id) is not None and receipt.segments:
+                plan_prolonging(tx, reservation, receipt, now=now)
 
     def _plan_segment(
         self,
@@ -117,15 +128,6 @@ class Reminding:
             self._say(tx, reservation, receipt, due, tender)
         return "said"
 
-    def let_end(self, tx: Transaction, reservation: Reservation, *, now: datetime) -> None:
-        """Say nothing more of the end that is planned now, but the last word to save one's work."""
-        ends = [
-            f"{receipt.id}={utc_text(max(part.end for part in receipt.segments))}"
-            for receipt in tx.receipts.of(reservation.id)
-            if receipt.segments
-        ]
-        tx.facts.put(_let_end_name(reservation.id), " ".join(ends), at=now)
-
     def _say(
         self,
         tx: Transaction,
@@ -137,19 +139,65 @@ class Reminding:
         now = self.clock.now()
         _, what, about_text, minutes = due.argument.split("|")
         about, late = datetime.fromisoformat(about_text), now - due.at > LATE
-        last = int(minutes) * MINUTE == SAVE_NOW
+        ahead = int(minutes) * MINUTE
+        last = ahead == SAVE_NOW
         if what == "start":
             sentences = start_words(reservation, receipt, about, late=late)
         else:
             sentences = end_words(reservation, receipt, about, late=late, last=last, tender=tender)
+            if not last and _final(receipt, about):
+                sentences += self._by_itself(tx, reservation, receipt, tender, ahead=ahead)
         self.telling.note(
             tx,
             reservation,
             due.key,
             sentences,
             now=now,
-            presses=_end_presses(reservation, tender, last=last) if what == "end" else (),
+            presses=self._presses(tx, reservation, tender, last=last) if what == "end" else (),
         )
+
+    def _presses(
+        self, tx: Transaction, reservation: Reservation, tender: Tender, *, last: bool
+    ) -> tuple[Press, ...]:
+        presses = _end_presses(reservation, tender, last=last)
+        if last or not tender.possible or tender.fee is None:
+            return presses
+        if permission_of(tx, reservation.id) is not None:
+            return (*presses, stop_press(reservation.id))
+        return (*presses, ask_press(reservation.id))
+
+    def _by_itself(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        receipt: Receipt,
+        tender: Tender,
+        *,
+        ahead: timedelta,
+    ) -> tuple[Sentence, ...]:
+        """Return what is bought by itself before this end; who allowed it hears it, too."""
+        now = self.clock.now()
+        permission = permission_of(tx, reservation.id)
+        asked = open_child(tx, reservation.id)
+        if asked is not None:
+            return (in_flight_words(asked.id),)
+        at = prolong_at(receipt)
+        if permission is None or at <= now:
+            return ()
+        left = left_of(tx, reservation.id, permission)
+        words = by_itself_words(permission, left, at, tender)
+        if ahead <= CAN_WAIT:
+            what = f"by-itself:{gpu_id(reservation.id)}:{receipt.id}:{utc_text(at)}"
+            head: Sentence = (Strong(text=gpu_id(reservation.id)), ": ")
+            self.telling.tell(
+                tx,
+                permission.by,
+                what,
+                ((*head, *words),),
+                now=now,
+                presses=(stop_press(reservation.id),),
+            )
+        return (words,)
 
     def _dropped(
         self, tx: Transaction, receipt_id: str, what: str, about: datetime, ahead: timedelta
@@ -173,7 +221,7 @@ class Reminding:
             is not None,
             "it is meant to end": what == "end"
             and ahead > SAVE_NOW
-            and _may_end(tx, reservation, receipt),
+            and is_meant_to_end(tx, reservation, receipt),
         }
         return next((f"dropped: {why}" for why, holds in reasons.items() if holds), None)
 
@@ -211,16 +259,6 @@ def _due(
 def _final(receipt: Receipt, last_minute: datetime) -> bool:
     """Return whether nothing of the receipt comes after that last minute."""
     return all(usable(part, lost_of(receipt))[1] <= last_minute for part in receipt.segments)
-
-
-def _let_end_name(reservation_id: int) -> str:
-    return f"let-end:{gpu_id(reservation_id)}"
-
-
-def _may_end(tx: Transaction, reservation: Reservation, receipt: Receipt) -> bool:
-    said = tx.facts.get(_let_end_name(reservation.id)) or ""
-    end = max((part.end for part in receipt.segments), default=None)
-    return end is not None and f"{receipt.id}={utc_text(end)}" in said.split()
 
 
 def _end_presses(reservation: Reservation, tender: Tender, *, last: bool) -> tuple[Press, ...]:

@@ -13,6 +13,8 @@ _IDLING = "bot/services/idling.py"
 _REPORTING = "bot/services/reporting.py"
 _TENDERING = "bot/services/tendering.py"
 _EXTENDING = "bot/services/extending.py"
+_PROLONGING = "bot/services/prolonging.py"
+_PERMISSIONS = "bot/services/permissions.py"
 _EXTENSIONS = "bot/services/extensions.py"
 _RELEASING = "bot/services/releasing.py"
 _MOVING = "bot/services/moving.py"
@@ -28,6 +30,7 @@ _IDLES = ("tests/services/after/test_idling.py",)
 _EXTENDS = ("tests/services/after/test_extending.py",)
 _RELEASES = ("tests/services/after/test_releasing.py",)
 _DIGESTS = ("tests/services/after/test_digesting.py", "tests/services/after/test_digest_sizes.py")
+_PROLONGS = ("tests/services/after/test_prolonging.py",)
 _MONTH = ("tests/system/month",)
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -306,5 +309,54 @@ MUTANTS: tuple[Mutant, ...] = (
         "if old and outgoing.attempt >= GIVE_UP_AFTER:",
         "if outgoing.attempt >= GIVE_UP_AFTER:",
         _MONTH,
+    ),
+    Mutant(
+        "each day may cost the whole permission",
+        _PROLONGING,
+        "tender.fee > left:",
+        "tender.fee > permission.up_to:",
+        _PROLONGS,
+    ),
+    Mutant(
+        "extensions that were bought do not count against the permission",
+        _PERMISSIONS,
+        "total += proposal.ceiling",
+        "total += 0",
+        _PROLONGS,
+    ),
+    Mutant(
+        "what was stopped while AWS was asked is bought all the same",
+        "bot/services/proposing.py",
+        "against = unless(tx) if unless is not None else None",
+        "against = None",
+        _PROLONGS,
+    ),
+    Mutant(
+        "a repeated step extends twice",
+        _EXTENDING,
+        "tx.facts.put(once, str(child.id), at=now)",
+        "pass",
+        _PROLONGS,
+    ),
+    Mutant(
+        "what is meant to end is extended",
+        _PROLONGING,
+        "if is_meant_to_end(tx, parent, receipt):",
+        "if False:",
+        _PROLONGS,
+    ),
+    Mutant(
+        "somebody who left still allows",
+        _PROLONGING,
+        "        if obstacle is not None:\n            why",
+        "        if False:\n            why",
+        _PROLONGS,
+    ),
+    Mutant(
+        "nobody has time to stop it",
+        _PERMISSIONS,
+        "at = max(prolong_at(receipt), now + NOTICE)",
+        "at = max(prolong_at(receipt), now)",
+        _PROLONGS,
     ),
 )

@@ -18,6 +18,7 @@ _WEB = "handlers/web.py"
 _RENDERING = "handlers/rendering.py"
 _WORDING = "handlers/cards/wording.py"
 _DECISION = "handlers/cards/decision.py"
+_RIVALS = "handlers/cards/rivals.py"
 _APPROVAL = "handlers/cards/approval.py"
 _LIMITS = "handlers/cards/limits.py"
 _FORMS = "handlers/forms.py"
@@ -271,7 +272,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "markets that were not read are kept quiet",
-        _DECISION,
+        _RIVALS,
         "if decision.not_read:",
         "if False:",
     ),

@@ -159,7 +159,6 @@ class ExtendWorld(World):
                 closing=self.approving.closing,
                 pleading=self.approving.pleading,
                 telling=telling,
-                reminding=reminding,
                 configuration=self.configuration,
                 bell=self.bell,
             ),
@@ -177,6 +176,7 @@ class ExtendWorld(World):
             "remind": reminding.remind,
             "release": self.after.turn,
             "tag": self._tag,
+            "prolong": self.after.prolong,
             "digest": self.digesting.digest,
         }
 
