@@ -1,0 +1,182 @@
+"""One broken guard of two accounts at a time; its tests must turn red on each."""
+
+from tests.mutants.run import Mutant
+
+_SERVICE = ("tests/services/sharing",)
+_ADAPTER = ("tests/contract/aws/test_sharers.py",)
+_POLICY = ("tests/unit/policy/test_accounts.py",)
+_FILE = ("tests/unit/settings/test_config_file.py",)
+_CARDS = ("tests/unit/cards/test_account_lines.py",)
+_SANDBOX = ("tests/sandbox/aws/test_aws_sharing.py",)
+
+TESTS: tuple[str, ...] = (*_SERVICE, *_ADAPTER, *_POLICY, *_FILE, *_CARDS, *_SANDBOX)
+
+_SHARING = "bot/services/sharing.py"
+_FOLLOWING = "bot/services/following.py"
+_AWS = "bot/aws/sharing.py"
+_ACCOUNTS = "bot/policy/accounts.py"
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "what waits for its payment is shared",
+        _SHARING,
+        'HELD = frozenset({"scheduled", "active"})',
+        'HELD = frozenset({"payment-pending", "scheduled", "active"})',
+        _SERVICE,
+    ),
+    Mutant(
+        "a share is planned anew at every look",
+        _SHARING,
+        "passage is None or not passage.shareable or tx.facts.get(name) is not None",
+        "passage is None or not passage.shareable",
+        _SERVICE,
+    ),
+    Mutant(
+        "what AWS does not share is tried",
+        _SHARING,
+        "passage is None or not passage.shareable or tx",
+        "passage is None or tx",
+        _SERVICE,
+    ),
+    Mutant(
+        "shared is said before AWS shows it",
+        _SHARING,
+        "if share.stands and not blind:",
+        "if not blind or share.id:",
+        _SERVICE,
+    ),
+    Mutant(
+        "a share that stands is shared and told again",
+        _SHARING,
+        "record.stage in (_S.OVER, _S.STANDING)",
+        "record.stage is _S.OVER",
+        _SERVICE,
+    ),
+    Mutant(
+        "a refusal is the last word",
+        _SHARING,
+        "            tx.dues.plan(_due(SHARE, receipt, now + pause))\n"
+        '        return f"refused: {refused.code}"',
+        '        return f"refused: {refused.code}"',
+        _SERVICE,
+    ),
+    Mutant(
+        "the approvers do not hear of a refusal",
+        _SHARING,
+        "if proposal is not None:",
+        "if proposal is None:",
+        _SERVICE,
+    ),
+    Mutant(
+        "a share outlives its reservation",
+        _FOLLOWING,
+        "shared = over and end_shares(tx, receipts, now=now)",
+        "shared = False",
+        _SERVICE,
+    ),
+    Mutant(
+        "what is left is looked for before the share is ended",
+        _FOLLOWING,
+        "now=now + MINUTE if shared else now",
+        "now=now - MINUTE if shared else now",
+        _SERVICE,
+    ),
+    Mutant(
+        "the kit of a shared block is for the buying account",
+        "bot/services/kits.py",
+        "user = self._account(record.order.consumer) if record and share else buyer",
+        "user = buyer",
+        _SERVICE,
+    ),
+    Mutant(
+        "a share may leave the organization",
+        _AWS,
+        "allowExternalPrincipals=False",
+        "allowExternalPrincipals=True",
+        _ADAPTER,
+    ),
+    Mutant(
+        "a share is made without looking for it",
+        _AWS,
+        "        if name is None:\n            name = self._make(order, arn, consumer)",
+        "        name = self._make(order, arn, consumer)",
+        _ADAPTER,
+    ),
+    Mutant(
+        "a share carries a token that nothing decides",
+        _AWS,
+        "clientToken=share_token(order),",
+        'clientToken="gpubot",',
+        _ADAPTER,
+    ),
+    Mutant(
+        "a share carries no tag of ours",
+        _AWS,
+        "            PURCHASE: order.purchase_id,\n            RESERVATION",
+        "            RESERVATION",
+        _ADAPTER,
+    ),
+    Mutant(
+        "a throttle counts as a refusal",
+        _AWS,
+        "if refused.code in THROTTLES:",
+        "if not THROTTLES:",
+        _ADAPTER,
+    ),
+    Mutant(
+        "half a share counts as whole",
+        _AWS,
+        "stands=stands,",
+        "stands=True,",
+        _ADAPTER,
+    ),
+    Mutant(
+        "UltraServers are shared",
+        _ACCOUNTS,
+        "(Hindrance.ULTRASERVER if ultraserver else None)",
+        "None",
+        _POLICY,
+    ),
+    Mutant(
+        "an account shares with everybody",
+        _ACCOUNTS,
+        "buyer is None or user.name not in buyer.shares_with",
+        "buyer is None",
+        _POLICY,
+    ),
+    Mutant(
+        "two organizations count as one",
+        _ACCOUNTS,
+        "if buyer.organization != user.organization:",
+        "if buyer.organization == user.name:",
+        _POLICY,
+    ),
+    Mutant(
+        "a team may name an account that is none",
+        "bot/settings/config_file.py",
+        "if team.account is not None and team.account not in known:",
+        "if team.account is not None and not known:",
+        _FILE,
+    ),
+    Mutant(
+        "the card is silent about the other account",
+        "handlers/cards/decision.py",
+        "    if line is not None:\n        yield line\n",
+        "",
+        _CARDS,
+    ),
+    Mutant(
+        "the simulated AWS shares UltraServers",
+        "sandbox/aws/ram.py",
+        "if reservation.ultraserver_type is not None:",
+        "if reservation.ultraserver_type == reservation.id:",
+        _SANDBOX,
+    ),
+    Mutant(
+        "the simulated AWS lets everybody launch into a reservation",
+        "sandbox/aws/ec2/reservations.py",
+        "if place.account != call.account and share.holds",
+        "if place.account != call.account or share.holds",
+        _SANDBOX,
+    ),
+)
