@@ -223,3 +223,11 @@ def test_joins_are_of_one_kind() -> None:
     ]
     assert rejects(decided(request, *rows))["tpo-a"] == "too_few_instances"
     assert Kind.TRAINING_PLAN.value == "training_plan"
+
+
+@pytest.mark.parametrize(("cap", "fits"), [("3315.30", True), ("3315.29", False)])
+def test_three_fees_of_1105_10_are_3315_30_to_the_cent(cap: str, fits: bool) -> None:  # noqa: FBT001 - drawn by name
+    legs = [block(f"cb-{place}", count=1, fee="1105.10") for place in range(3)]
+    request = on_the_15th(instance_count=3, max_total_usd=Decimal(cap))
+    options = decided(request, *legs).options
+    assert [found.total_usd for found in options] == ([Decimal("3315.30")] if fits else [])
