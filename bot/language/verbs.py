@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import NamedTuple
 
 from bot.domain.values import rate_text
@@ -13,7 +13,7 @@ from bot.language.scene import Scene
 from bot.language.settle_timing import typed_hours
 from bot.language.settling import Option, Settling
 from bot.language.tokens import Kind
-from bot.language.words import LEXICON
+from bot.language.words import LANGUAGES, LEXICON, fold
 
 REQUESTS = frozenset({"reserve", "plan", "watch"})
 _MODEL = "model="
@@ -21,6 +21,13 @@ _TIMES = re.compile(r"x\d+|\d+x")
 _ID = re.compile(r"(?:gpu-|#)?(\d{1,12})")
 _SUGGESTED_HOURS = (24, 72, 168)
 _NEAREST = 6
+_FORMS = {
+    words.code: tuple(
+        fold(form) for forms in (*words.verbs.values(), *words.own_verbs) for form in forms.split()
+    )
+    for words in LANGUAGES
+}
+"""Every form of every verb, by language."""
 
 
 class Verb(NamedTuple):
@@ -73,14 +80,25 @@ def _names_machine(scene: Scene, at: int) -> bool:
 
 def unknown_verb(scene: Scene, at: int) -> RefusalError:
     """Return the refusal of a first word that is no verb; hints are the line with a near one."""
-    word = scene.tokens.keys[at]
-    near = get_close_matches(word, LEXICON.verbs, _NEAREST, 0.3)
+    near = _nearest(scene.tokens.keys[at], scene.language)
     return RefusalError(
         "unknown_verb",
         tokens=(at, at + 1),
         mend=(*near, "reserve", "help", ""),
         said=scene.tokens.said(at, at + 1)[:60],
     )
+
+
+def _nearest(word: str, language: str) -> list[str]:
+    """Return the verbs most like a word: those of the person's language first, then English ones.
+
+    A verb of a third language comes before them only when it is clearly nearer.
+    """
+    likeness: dict[str, float] = {}
+    for lead, verbs in ((0.0, LEXICON.verbs), (0.05, _FORMS["en"]), (0.1, _FORMS[language])):
+        for verb in get_close_matches(word, verbs, _NEAREST, 0.3):
+            likeness[verb] = SequenceMatcher(None, verb, word).ratio() + lead
+    return sorted(likeness, key=lambda verb: -likeness[verb])[:_NEAREST]
 
 
 class _Reader:

@@ -176,3 +176,19 @@ def test_a_cap_without_a_machine_is_no_request():
 def test_the_tables_name_only_canonical_verbs():
     for language in LANGUAGES:
         assert set(language.verbs) <= set(CANONICAL)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "hint"),
+    [
+        ("en", "relese gpu-4", "release gpu-4"),
+        ("en", "approbe 4", "approve 4"),
+        ("pt", "aprobe 4", "aprove 4"),
+        ("pt", "liberr 4", "liberar 4"),
+        ("es", "aprobr 4", "aprobar 4"),
+        ("es", "relese 4", "release 4"),
+        ("en", "mercadoo H100", "mercado H100"),
+    ],
+)
+def test_the_nearest_verb_is_one_of_the_persons_language_then_of_english(language, text, hint):
+    assert said(text, language).problem.hint == hint
