@@ -66,6 +66,9 @@ class Aws(Protocol):
     def sold(self) -> list[dict[str, Any]]:
         """All that was sold or runs."""
 
+    def queues(self) -> list[dict[str, Any]]:
+        """The queues of events, and what they gave up."""
+
     def next_event(self) -> datetime | None:
         """When something changes next by time alone."""
 

@@ -27,6 +27,9 @@ class AwsBooks(Protocol):
     def sold(self) -> list[Json]:
         """All that was sold or runs."""
 
+    def queues(self) -> list[Json]:
+        """The queues of events, and what they gave up."""
+
 
 class AwsControl:
     """Handlers of the simulated AWS."""
@@ -40,6 +43,7 @@ class AwsControl:
         app.router.add_post("/control/aws/event", self.event)
         app.router.add_get("/control/aws/calls", self.calls)
         app.router.add_get("/control/aws/sold", self.sold)
+        app.router.add_get("/control/aws/queues", self.queues)
 
     async def fault(self, request: web.Request) -> web.Response:
         """Set a fault."""
@@ -61,6 +65,10 @@ class AwsControl:
     async def sold(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's shape
         """What was sold."""
         return web.json_response(await asyncio.to_thread(self._aws.sold))
+
+    async def queues(self, request: web.Request) -> web.Response:  # noqa: ARG002 - aiohttp's shape
+        """What waits in the queues of events."""
+        return web.json_response(await asyncio.to_thread(self._aws.queues))
 
     async def _order(self, request: web.Request, take: Callable[[Json], None]) -> web.Response:
         try:

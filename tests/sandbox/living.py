@@ -52,6 +52,9 @@ class SmallAws:
     def sold(self):
         return []
 
+    def queues(self):
+        return [{"name": "gpubot-events", "waiting": 0}]
+
     def next_event(self):
         return min(self.waiting, default=None)
 
