@@ -162,8 +162,8 @@ class Land:
     def find(self, purchase: Purchase) -> Sequence[Receipt]:
         return [one for one in self.sold.values() if one.purchase_id == purchase.id]
 
-    def rehearse(self, leg: Leg) -> Sequence[str]:
-        del leg
+    def rehearse(self, leg: Leg, *, used_in: str | None = None) -> Sequence[str]:
+        del leg, used_in
         return ()
 
     # --- what is held ------------------------------------------------------------------------

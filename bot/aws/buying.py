@@ -58,11 +58,12 @@ class AwsBuyer:
         _, find = self._steps(purchase.leg.kind)
         return find(self.clients, purchase, at=self._now())
 
-    def rehearse(self, leg: Leg) -> Sequence[str]:
+    def rehearse(self, leg: Leg, *, used_in: str | None = None) -> Sequence[str]:
         """See bot.ports.Buyer."""
         return rehearse(
             self.clients,
             leg,
+            used_in=used_in,
             permissions=self._permissions,
             zones=self._zones,
             quotas=self._quotas,

@@ -9,12 +9,31 @@ from typing import Any
 
 from bot.aws.calls import read
 from bot.aws.clients import Clients
+from bot.aws.zones import Zones
 from bot.catalog import Catalog
 from bot.domain.errors import MarketError
 from bot.domain.market import Kind
 from bot.domain.records import Leg, LegPurpose
 
 EC2_KINDS = frozenset({Kind.CAPACITY_BLOCK, Kind.ODCR, Kind.ON_DEMAND, Kind.SPOT})
+
+
+def as_used(leg: Leg, used_in: str | None, zones: Zones) -> Leg:
+    """Return the leg as the account that it is launched from sees it: its own zone names.
+
+    What can't be mapped has no zone any more, and so no subnet is missed in it.
+    """
+    if used_in is None or used_in == leg.account:
+        return leg
+    bought = zones.known(leg.account, leg.region)
+    own = {facts.id: name for name, facts in zones.known(used_in, leg.region).items() if facts.id}
+
+    def there(zone: str | None) -> str | None:
+        facts = bought.get(zone or "")
+        return own.get(facts.id) if facts is not None and facts.id is not None else None
+
+    parts = tuple(part.model_copy(update={"zone": there(part.zone)}) for part in leg.segments)
+    return leg.model_copy(update={"account": used_in, "zone": there(leg.zone), "segments": parts})
 
 
 def unlaunchable(clients: Clients, leg: Leg, catalog: Catalog) -> Iterator[str]:
@@ -102,8 +121,8 @@ def _subnets(clients: Clients, leg: Leg) -> Iterator[str]:
         named = account.subnets.get(zone)
         if not rows:
             yield (
-                f"There is no subnet in {zone}, so that nothing could be launched there: make one,"
-                " and name it under subnets."
+                f"There is no subnet in {zone} of {leg.account}, so that nothing could be launched"
+                " there: make one, and name it under subnets."
             )
         elif named is not None and named not in {row.get("SubnetId") for row in rows}:
             yield f"{named} is not in {zone}: mend subnets in the administrator's file."

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.aws.capacity_block_buyer import PLATFORMS
 from bot.aws.clients import Clients, Purpose
 from bot.aws.errors import AUTH, code_of, message_of
-from bot.aws.preflight import unlaunchable
+from bot.aws.preflight import as_used, unlaunchable
 from bot.aws.quotas import BLOCKS, ON_DEMAND, SPOT, Quotas
 from bot.aws.tags import PURCHASE
 from bot.aws.zones import Zones
@@ -63,6 +63,7 @@ def rehearse(
     clients: Clients,
     leg: Leg,
     *,
+    used_in: str | None = None,
     permissions: Permissions,
     zones: Zones,
     quotas: Quotas,
@@ -73,7 +74,7 @@ def rehearse(
         *permissions.missing(leg),
         *_platform(leg),
         *_launch(clients.account(leg.account), leg),
-        *unlaunchable(clients, leg, catalog),
+        *unlaunchable(clients, as_used(leg, used_in, zones), catalog),
         *_zone(zones, leg),
         *_quota(quotas, leg, catalog),
     ]

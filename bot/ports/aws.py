@@ -51,8 +51,11 @@ class Buyer(Protocol):
         Empty means not seen, which is no proof. Raises MarketError when the books can't be read.
         """
 
-    def rehearse(self, leg: Leg) -> Sequence[str]:
-        """Return what would stop a purchase (permission by DryRun, quota, zone), as sentences."""
+    def rehearse(self, leg: Leg, *, used_in: str | None = None) -> Sequence[str]:
+        """Return what would stop a purchase (permission by DryRun, quota, zone), as sentences.
+
+        `used_in` is the account that it will be shared with and launched from, if another one.
+        """
 
 
 class Holdings(Protocol):

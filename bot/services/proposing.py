@@ -12,6 +12,7 @@ from bot.domain.market import Kind
 from bot.domain.records import (
     AuditEntry,
     DecisionRecord,
+    Leg,
     Proposal,
     Reservation,
     Switch,
@@ -19,6 +20,7 @@ from bot.domain.records import (
 )
 from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.values import dollars, money_text
+from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Buyer, Clock, Store, Transaction
@@ -179,7 +181,11 @@ class Proposing:
     def _rehearse(self, draft: Proposal) -> None:
         """Find out at AWS what would stop it. Raises UserError; the card says it, too."""
         try:
-            reasons = [reason for leg in draft.legs for reason in self.buyer.rehearse(leg)]
+            reasons = [
+                reason
+                for leg in draft.legs
+                for reason in self.buyer.rehearse(leg, used_in=self._used_in(leg, draft.team))
+            ]
         except MarketError as error:
             raise UserError(
                 "AWS could not be asked just now whether this can be bought. Please try again."
@@ -197,6 +203,17 @@ class Proposing:
                 self.telling.redraw(tx, saved, now=now)
         self.bell.ring()
         raise UserError(text)
+
+    def _used_in(self, leg: Leg, team: str | None) -> str | None:
+        """Return the account that a leg will be shared with; None when it stays."""
+        passage = elsewhere(
+            leg.kind,
+            ultraserver=leg.ultraserver_type is not None,
+            buyer=leg.account,
+            team=team,
+            configuration=self.configuration,
+        )
+        return passage.user if passage is not None and passage.shareable else None
 
     def _check_money(self, tx: Transaction, draft: Proposal, now: datetime) -> None:
         if draft.option.kind is Kind.OWNED:

@@ -69,6 +69,7 @@ class FakeAws:
     searches: list[str] = field(default_factory=list)
     unreadable: bool = False
     obstacles: tuple[str, ...] = ()
+    rehearsed: list[tuple[str, str | None]] = field(default_factory=list)
     state: str = "payment-pending"
     slow: timedelta = timedelta(minutes=5)
     before_buy: Callable[[Purchase], None] | None = None
@@ -162,7 +163,8 @@ class FakeAws:
             if sale.purchase_id == purchase.id and sale.seen_from <= now
         ]
 
-    def rehearse(self, leg: Leg) -> Sequence[str]:
+    def rehearse(self, leg: Leg, *, used_in: str | None = None) -> Sequence[str]:
+        self.rehearsed.append((leg.account, used_in))
         if self.unreadable:
             raise MarketError("throttled", "RequestLimitExceeded")
         return self.obstacles

@@ -119,10 +119,10 @@ def test_what_is_stopped_while_aws_is_asked_is_not_bought(world) -> None:
     number = permitted(world)
     rehearse = world.aws.rehearse
 
-    def stopped_meanwhile(leg):
+    def stopped_meanwhile(leg, **how):
         if leg.purpose is LegPurpose.EXTENSION:
             world.after.revoke(number, by=REQ)
-        return rehearse(leg)
+        return rehearse(leg, **how)
 
     world.aws.rehearse = stopped_meanwhile
     until(world, LAST)

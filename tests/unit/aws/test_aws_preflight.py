@@ -2,10 +2,12 @@
 
 import pytest
 
-from bot.aws.preflight import unlaunchable
+from bot.aws.preflight import as_used, unlaunchable
+from bot.aws.zones import Zones
 from bot.catalog import packaged
 from bot.domain.market import Kind
 from bot.domain.records import LegPurpose
+from tests.fakes.clock import FakeClock
 from tests.unit.aws.canned import RESEARCH, CannedClients, leg_of, said
 
 ZONE = "us-east-1b"
@@ -91,3 +93,64 @@ def test_extensions_and_training_plans_are_not_launched_into():
     extension = leg_of(zone=ZONE, purpose=LegPurpose.EXTENSION, ref="cbe-1", extends="cr-1")
     assert found(extension, describe_subnets=subnets()) == []
     assert found(leg_of(Kind.TRAINING_PLAN, zone=ZONE), describe_subnets=subnets()) == []
+
+
+PROD = RESEARCH.model_copy(
+    update={
+        "name": "vision-prod",
+        "account_id": "444455556666",
+        "launch_templates": {"us-east-1": "lt-0b0b0b0b0b0b0b0b0"},
+    }
+)
+
+
+def used_from_prod(**answers):
+    """What is told of a block in use1-az4, which each account calls by a name of its own."""
+    names = {"research": "us-east-1b", "vision-prod": "us-east-1e"}
+    asked = []
+
+    def zones(account):
+        row = {"ZoneName": names[account], "ZoneId": "use1-az4", "ZoneType": "availability-zone"}
+        return {"AvailabilityZones": [row]}
+
+    class Accounts(CannedClients):
+        def reading(self, service, account, region):
+            asked.append(account)
+            self.answers["describe_availability_zones"] = zones(account)
+            return super().reading(service, account, region)
+
+    clients = Accounts(
+        RESEARCH,
+        PROD,
+        **{
+            "describe_launch_template_versions": template(),
+            "describe_images": image(),
+            "describe_subnets": subnets("subnet-1"),
+            **answers,
+        },
+    )
+    leg = as_used(leg_of(zone=ZONE), "vision-prod", Zones(clients, clock=FakeClock()))
+    return list(unlaunchable(clients, leg, packaged())), clients
+
+
+def test_what_will_be_shared_is_looked_at_in_the_account_that_launches_it():
+    texts, clients = used_from_prod()
+    assert texts == []
+    (sent,) = clients.asked("describe_subnets")
+    assert sent["Filters"] == [{"Name": "availability-zone", "Values": ["us-east-1e"]}]
+    (sent,) = clients.asked("describe_launch_template_versions")
+    assert sent["LaunchTemplateId"] == "lt-0b0b0b0b0b0b0b0b0"
+
+
+def test_a_subnet_that_is_missing_there_is_named_with_its_account():
+    (text,), _ = used_from_prod(describe_subnets=subnets())
+    assert "us-east-1e of vision-prod" in text
+
+
+def test_a_zone_that_cannot_be_mapped_is_no_obstacle():
+    clients = CannedClients(
+        RESEARCH, PROD, describe_availability_zones=said("UnauthorizedOperation")
+    )
+    leg = as_used(leg_of(zone=ZONE), "vision-prod", Zones(clients, clock=FakeClock()))
+    assert (leg.account, leg.zone) == ("vision-prod", None)
+    assert as_used(leg_of(zone=ZONE), None, Zones(clients, clock=FakeClock())) == leg_of(zone=ZONE)
