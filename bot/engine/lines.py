@@ -1,10 +1,10 @@
 """A request as one line after /gpu that parses back to it."""
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, time, timedelta, tzinfo
 from decimal import Decimal
 
 from bot.domain.request import Request, Target
-from bot.domain.values import money_text, plain_text
+from bot.domain.values import money_text, plain_text, utc_text
 from bot.engine.words import zone_of
 
 _TARGETS = {
@@ -55,17 +55,25 @@ def _when(request: Request, zone: tzinfo) -> list[str]:
     if request.duration_hours is not None:
         least = "for at least " if request.strict else "for "
         parts.append(least + _duration(request.duration_hours))
-    if earliest is not None and latest is None:
-        parts.append(f"after {_instant(earliest)}")
-    elif earliest is not None and fixed:
+    if earliest is not None and fixed:
         parts.append(f"from {_instant(earliest)}")
-    elif earliest is not None:
+    elif earliest is not None and latest is not None and _is_day(earliest, latest, zone):
         parts.append(f"from {earliest.astimezone(zone):%Y-%m-%d}")
-    elif latest is not None:
-        parts.append("today")
+    else:
+        if earliest is not None:
+            parts.append(f"after {_instant(earliest)}")
+        if latest is not None:
+            parts.append(f"latest-start={_instant(latest)}")
     if end is not None:
         parts.append(f"by {_instant(end)}")
     return parts
+
+
+def _is_day(earliest: datetime, latest: datetime, zone: tzinfo) -> bool:
+    """Return whether both are midnights of neighbouring days in the zone."""
+    opens, closes = earliest.astimezone(zone), latest.astimezone(zone)
+    midnights = opens.time() == closes.time() == time()
+    return midnights and closes.date() - opens.date() == timedelta(days=1)
 
 
 def _fills(request: Request, start: datetime) -> bool:
@@ -93,10 +101,14 @@ def _who(request: Request) -> list[str]:
 
 
 def _instant(instant: datetime) -> str:
+    if instant.second or instant.microsecond:
+        return utc_text(instant)
     return f"{instant:%Y-%m-%dT%H:%MZ}"
 
 
 def _duration(duration: Decimal) -> str:
     minutes = int((duration * 60).to_integral_value())
     whole, rest = divmod(minutes, 60)
+    if not whole:
+        return f"{rest}m"
     return f"{whole}h{rest}m" if rest else f"{whole}h"

@@ -106,6 +106,10 @@ class Setting:
 
     def note(self, code: str, lead: str, request: Request) -> Note | None:
         """Return the request as a line to send when an option answers it, else None."""
+        start = request.earliest_start
+        if start is not None and start < self.terms.now:
+            # A start that has passed can't be sent again, and asks for no more than now does.
+            request = request.model_copy(update={"earliest_start": None})
         pick = self.judged(request).pick
         if pick is None:
             return None
@@ -249,7 +253,11 @@ def _other_type(setting: Setting, judged: Judged) -> Iterator[Note | None]:
         for case, reason in judged.rejected
         if reason.code == "wrong_type"
     }
-    known = [terms.catalog.types[name] for name in sorted(offered) if name in terms.catalog.types]
+    known = [
+        kind
+        for name in sorted(offered)
+        if (kind := terms.catalog.types.get(name)) is not None and not _is_sold_in_a_whole(kind)
+    ]
     for kind in sorted(known, key=lambda kind: _distance(kind, _memory(terms)))[:_TRIES]:
         count = int((wanted / kind.accelerators).to_integral_value(rounding=ROUND_CEILING))
         other = terms.request.model_copy(
@@ -263,6 +271,11 @@ def _other_type(setting: Setting, judged: Judged) -> Iterator[Note | None]:
             }
         )
         yield setting.note("try_other_type", machines(count, kind.name), other)
+
+
+def _is_sold_in_a_whole(kind: InstanceType) -> bool:
+    """Return whether the type is a part of an UltraServer, which nobody can ask for alone."""
+    return kind.ultraserver is not None and not kind.name.startswith("u-")
 
 
 def _accelerators(terms: Terms) -> Decimal:

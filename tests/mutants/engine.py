@@ -841,4 +841,32 @@ MUTANTS: tuple[Mutant, ...] = (
         "key = (_looked_at(option), None)",
         ("tests/unit/engine/test_warnings.py",),
     ),
+    Mutant(
+        "any day is a named one",
+        _LINES,
+        "    return midnights and closes.date() - opens.date() == timedelta(days=1)",
+        "    return True",
+        ("tests/unit/engine/test_advice.py",),
+    ),
+    Mutant(
+        "lines lose their seconds",
+        _LINES,
+        "    if instant.second or instant.microsecond:\n        return utc_text(instant)\n",
+        "",
+        ("tests/unit/engine/test_advice.py",),
+    ),
+    Mutant(
+        "a start that has passed is sent again",
+        _NEAR,
+        "if start is not None and start < self.terms.now:",
+        "if start is None:",
+        ("tests/unit/engine/test_advice.py",),
+    ),
+    Mutant(
+        "parts of UltraServers are advised",
+        _NEAR,
+        "is not None and not _is_sold_in_a_whole(kind)",
+        "is not None",
+        ("tests/unit/engine/test_advice.py",),
+    ),
 )

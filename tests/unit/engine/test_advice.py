@@ -315,18 +315,39 @@ def test_a_line_says_every_part_of_the_request() -> None:
         asks(earliest_start=at(15), max_total_usd=Decimal(15000), max_hourly_usd=Decimal("9.5")),
         asks(latest_end=at(20), owner="U0ANA", team="vision", reason="the eval run"),
         asks(target=Target.ENDPOINT, interruptible=False, utilization=Decimal("0.6")),
+        asks(latest_start=at(11)),
+        asks(latest_start=at(12, 9, 30)),
+        asks(earliest_start=at(15), latest_start=at(15, 23)),
+        asks(earliest_start=at(15, 6), latest_start=at(16, 6)),
+        asks(earliest_start=at(27, 23), latest_start=at(28, 22)),
+        asks(earliest_start=at(14, 5), latest_start=at(15, 4)),
+        asks(earliest_start=at(15) + timedelta(seconds=20)),
     ],
 )
-def test_a_line_parses_back_to_its_request(asked: Request) -> None:
-    line = line_of(asked, zone="UTC")
-    parsed = parse(line, now=NOW, zone="UTC", locale="en-US", catalog=packaged())
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York", "Nowhere/Land"])
+def test_a_line_parses_back_to_its_request(asked: Request, zone: str) -> None:
+    line = line_of(asked, zone=zone)
+    parsed = parse(line, now=NOW, zone=zone, locale="en-US", catalog=packaged())
     assert parsed.request == asked
+
+
+def test_a_start_that_has_passed_is_not_sent_again() -> None:
+    request = asks(earliest_start=NOW - timedelta(hours=1), instance_count=4)
+    said = advice_text(decided(request, block(count=2, opens=at(11, 11, 30))), "split_request")
+    assert said.endswith("reserve 2 p5.48xlarge for 24h")
+
+
+def test_a_part_of_an_ultraserver_is_no_other_type_to_ask_for() -> None:
+    row = block(instance_type="p6e-gb200.36xlarge", count=4)
+    assert "try_other_type" not in advised(decided(asks(), row))
 
 
 def test_a_line_says_every_kind_of_start() -> None:
     lines = {
         line_of(asks(), zone="UTC"): "reserve 2 p5.48xlarge for 24h",
-        line_of(asks(latest_start=at(11)), zone="UTC"): "reserve 2 p5.48xlarge for 24h today",
+        line_of(asks(latest_start=at(11)), zone="UTC"): (
+            "reserve 2 p5.48xlarge for 24h latest-start=2027-03-11T00:00Z"
+        ),
         line_of(asks(earliest_start=at(15)), zone="UTC"): (
             "reserve 2 p5.48xlarge for 24h after 2027-03-15T00:00Z"
         ),
