@@ -37,6 +37,7 @@ from bot.domain.market import Kind
 from bot.domain.records import DecisionRecord, MessageRef, Person, Reservation, Switch
 from bot.domain.request import Request
 from bot.engine import decide
+from bot.main import SWITCH_INTERVAL_SECONDS
 from bot.policy.configuration import Account, ApprovalRules, Channels, Configuration, Tier
 from bot.services.approving import Approving
 from bot.services.closing import Closing
@@ -109,6 +110,7 @@ class _Messenger:
 
 def rows() -> list[tuple[str, float, str]]:
     """Name, median ratio and mark."""
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)  # as the bot starts; for both
     with ExitStack() as stack:
         aws, slack = _servers(stack)
         os.environ.update(

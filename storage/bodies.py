@@ -1,8 +1,8 @@
 """How values become text in a database: exact bodies, and times that sort by instant."""
 
-import json
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime
+
+from pydantic_core import to_json
 
 from bot.domain.base import Model
 from bot.domain.values import utc
@@ -12,27 +12,9 @@ def body_of(value: Model) -> str:
     """Return JSON from which `model_validate_json` makes the equal value.
 
     The contract's own JSON rounds rates to four places; evidence must come back exact, so that
-    a decision can be made again.
+    a decision can be made again. So the fields' own serializers are left aside.
     """
-    return json.dumps(value.model_dump(), default=_exact, ensure_ascii=False, separators=(",", ":"))
-
-
-def _exact(value: object) -> str:
-    match value:
-        case Decimal():
-            return str(value)
-        case datetime():
-            return time_text(value)
-        case timedelta():
-            return _duration_text(value)
-        case _:
-            raise TypeError(f"{type(value).__name__} has no exact text")
-
-
-def _duration_text(length: timedelta) -> str:
-    sign = "-" if length < timedelta(0) else ""
-    whole = abs(length)
-    return f"{sign}P{whole.days}DT{whole.seconds}.{whole.microseconds:06}S"
+    return to_json(value.model_dump()).decode()
 
 
 def time_text(instant: datetime) -> str:

@@ -352,6 +352,25 @@ class MemoryBudget:
         ]
         return tuple(sorted(found, key=lambda entry: (entry.held_at, entry.purchase_key)))
 
+    def spent(
+        self,
+        *,
+        since: datetime,
+        until: datetime,
+        team: str | None = None,
+        apart: Collection[str] = (),
+    ) -> Decimal:
+        """See bot.ports."""
+        found = self.entries(team=team, since=since, until=until)
+        return sum(
+            (
+                entry.amount
+                for entry in found
+                if entry.state != "freed" and entry.purchase_key not in apart
+            ),
+            Decimal(0),
+        )
+
 
 class MemoryLoans:
     """See bot.ports.Loans."""

@@ -247,6 +247,27 @@ class SqliteBudget:
         rows = self._session.rows(f"{_ENTRY}{where} order by held_at, purchase_key", values)
         return tuple(_entry(row) for row in rows)
 
+    def spent(
+        self,
+        *,
+        since: datetime,
+        until: datetime,
+        team: str | None = None,
+        apart: Collection[str] = (),
+    ) -> Decimal:
+        """See bot.ports. Only the amounts are read: every approval asks for it under the lock."""
+        values: list[Value] = [time_text(since), time_text(until)]
+        whose = ""
+        if team is not None:
+            whose = " and team = ?"
+            values.append(team)
+        rows = self._session.rows(
+            "select amount from budget where held_at >= ? and held_at < ? and state <> 'freed'"  # noqa: S608 - placeholders only
+            f"{whose} and purchase_key not in ({marks(len(apart))})",
+            (*values, *apart),
+        )
+        return sum((Decimal(text(amount)) for (amount,) in rows), Decimal(0))
+
 
 _ENTRY = "select purchase_key, reservation_id, team, amount, state, held_at from budget"
 

@@ -6,6 +6,7 @@ three times when the answer is late or broken, and Capacity Blocks have no clien
 
 import threading
 from collections.abc import Iterable
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -20,6 +21,7 @@ from botocore.credentials import (
     DeferredRefreshableCredentials,
 )
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.utils import parse_timestamp
 from typing_extensions import override
 
 from bot.aws.errors import code_of, message_of
@@ -45,6 +47,19 @@ Purpose = Literal["read", "buy", "launch"]
 
 _PRICING_REGIONS: Final = {"us": "us-east-1", "eu": "eu-central-1", "ap": "ap-south-1"}
 """The Price List Query API is served from three Regions only (AWS Price List user guide)."""
+
+
+def instant_of(text: Any) -> datetime:
+    """Return the instant of an answer: UTC as ISO 8601 at once, all else by botocore's way.
+
+    botocore asks dateutil, which takes a sixth of a whole search for Capacity Blocks.
+    """
+    if isinstance(text, str) and text.endswith("Z") and "T" in text:
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            return parse_timestamp(text)
+    return parse_timestamp(text)
 
 
 class _AssumedRole(CredentialProvider):
@@ -134,6 +149,9 @@ class Clients:
     def _session_locked(self, role: str | None) -> boto3.Session:
         if role not in self._sessions:
             session = botocore.session.Session()
+            session.get_component("response_parser_factory").set_parser_defaults(
+                timestamp_parser=instant_of
+            )
             if role is not None:
                 own = _AssumedRole(botocore.session.Session(), role, self._home(role))
                 session.register_component("credential_provider", CredentialResolver([own]))

@@ -49,29 +49,35 @@ def team_overrun(
     amount: Decimal,
     *,
     team: str | None,
-    this_month: Iterable[BudgetEntry],
+    this_month: Decimal,
     configuration: Configuration,
 ) -> Overrun | None:
-    """Return how the amount would break the team's monthly budget; None when it holds it."""
+    """Return how the amount would break the team's monthly budget; None when it holds it.
+
+    `this_month` is what the team has held and committed in it.
+    """
     limit = next(
         (entry.monthly_budget_usd for entry in configuration.teams if entry.name == team), None
     )
     if team is None or limit is None:
         return None
-    left = limit - counted(entry for entry in this_month if entry.team == team)
+    left = limit - this_month
     if amount <= left:
         return None
     return Overrun(whose=f"{team}'s budget for this month", limit=limit, left=left)
 
 
 def daily_overrun(
-    amount: Decimal, *, today: Iterable[BudgetEntry], configuration: Configuration
+    amount: Decimal, *, today: Decimal, configuration: Configuration
 ) -> Overrun | None:
-    """Return how the amount would break the day's ceiling over everything; None when it fits."""
+    """Return how the amount would break the day's ceiling over everything; None when it fits.
+
+    `today` is what all teams have held and committed on it.
+    """
     limit = configuration.daily_ceiling_usd
     if limit is None:
         return None
-    left = limit - counted(today)
+    left = limit - today
     if amount <= left:
         return None
     return Overrun(whose="the ceiling for today (UTC) over everything", limit=limit, left=left)

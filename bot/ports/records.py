@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Protocol
 
 from bot.domain.lifecycle import ProposalState, PurchaseState, ReservationState
@@ -154,6 +155,19 @@ class Budget(Protocol):
         """Return entries by when they were held, half-open [since, until), freed ones too.
 
         `team` None means every team.
+        """
+
+    def spent(
+        self,
+        *,
+        since: datetime,
+        until: datetime,
+        team: str | None = None,
+        apart: Collection[str] = (),
+    ) -> Decimal:
+        """Return the exact sum of what is held or committed, of entries as `entries` gives them.
+
+        Entries whose keys are in `apart` do not count.
         """
 
 

@@ -1,6 +1,6 @@
 """Money held, renewed and freed, inside the caller's transaction. Each leg has one entry."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
 
@@ -20,25 +20,22 @@ def overrun(
     team: str | None,
     configuration: Configuration,
     now: datetime,
-    apart: Iterable[str] = (),
+    apart: Collection[str] = (),
 ) -> Overrun | None:
     """Return the ceiling that committing `amount` now would break; None when none.
 
     `apart` are keys of entries that are not counted, because the amount stands for them.
     """
-    without = frozenset(apart)
     month, after_month = month_of(now)
     midnight, next_midnight = day_of(now)
-    this_month = tx.budget.entries(team=team, since=month, until=after_month)
-    today = tx.budget.entries(since=midnight, until=next_midnight)
     return daily_overrun(
         amount,
-        today=[entry for entry in today if entry.purchase_key not in without],
+        today=tx.budget.spent(since=midnight, until=next_midnight, apart=apart),
         configuration=configuration,
     ) or team_overrun(
         amount,
         team=team,
-        this_month=[entry for entry in this_month if entry.purchase_key not in without],
+        this_month=tx.budget.spent(team=team, since=month, until=after_month, apart=apart),
         configuration=configuration,
     )
 

@@ -11,12 +11,15 @@ from typing import Protocol
 
 from bot.domain.errors import DeliveryDoubtError, DeliveryError, UnknownRecordError
 from bot.domain.records import MessageRef
-from bot.ports import Clock, Messenger, Outgoing, Store
+from bot.ports import Clock, Messenger, Outgoing, Store, Transaction
 
 LEASE = timedelta(minutes=2)
 """Longer than any one call to Slack (30 s) with room; a dead holder's rows are free at once."""
 
 BATCH = 10
+SETTLE_WITHIN = timedelta(seconds=1)
+"""Messages that left one after the other are marked as sent together, but not much later."""
+
 BACK_OFF = (5, 15, 60, 300, 900)
 """Seconds before the next attempt: Slack's outages last minutes, its rate windows one."""
 
@@ -52,6 +55,31 @@ class Log(Protocol):
         """Write one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a message is, and the card above it, as far as they were posted.
+
+    Nothing moves them while the message is out: no other of its lane leaves meanwhile.
+    """
+
+    own: MessageRef | None
+    thread: MessageRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A message that Slack took."""
+
+    key: str
+    at: datetime
+    ref: MessageRef | None
+
+
+def _places(tx: Transaction, outgoing: Outgoing) -> _Places:
+    thread = outgoing.announcement.thread
+    return _Places(tx.outbox.where(outgoing.key), tx.outbox.where(thread) if thread else None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivering:
     """Works off the outbox."""
@@ -64,14 +92,35 @@ class Delivering:
     def step(self) -> int:
         """Send what may leave now; return how many rows were worked on."""
         with self.store.transaction() as tx:
-            batch = tx.outbox.claim(now=self.clock.now(), lease=LEASE, limit=BATCH)
-        for outgoing in batch:
-            self._send(outgoing)
+            batch = [
+                (outgoing, _places(tx, outgoing))
+                for outgoing in tx.outbox.claim(now=self.clock.now(), lease=LEASE, limit=BATCH)
+            ]
+        unsettled: list[_Sent] = []
+        try:
+            for outgoing, places in batch:
+                sent = self._send(outgoing, places)
+                if sent is not None:
+                    unsettled.append(sent)
+                if unsettled and self.clock.now() - unsettled[0].at >= SETTLE_WITHIN:
+                    self._settle(unsettled)
+        finally:
+            self._settle(unsettled)
         return len(batch)
 
-    def _send(self, outgoing: Outgoing) -> None:
+    def _settle(self, unsettled: list[_Sent]) -> None:
+        """Write down what was sent, and empty the list. Lost, they would be looked for."""
+        if not unsettled:
+            return
+        with self.store.transaction() as tx:
+            for one in unsettled:
+                tx.outbox.sent(one.key, at=one.at, ref=one.ref)
+        unsettled.clear()
+
+    def _send(self, outgoing: Outgoing, places: _Places) -> _Sent | None:
+        """Say it; return what is to be written down, unless it was written down already."""
         try:
-            ref = self._say(outgoing)
+            ref = self._say(outgoing, places)
         except DeliveryDoubtError as doubt:
             if outgoing.announcement.kind == "whisper":
                 self._drop(outgoing, f"in doubt, not repeated: {doubt.code}")
@@ -85,19 +134,17 @@ class Delivering:
         except UnknownRecordError as missing:
             self._drop(outgoing, str(missing))
         else:
-            with self.store.transaction() as tx:
-                tx.outbox.sent(outgoing.key, at=self.clock.now(), ref=ref)
+            return _Sent(outgoing.key, self.clock.now(), ref)
+        return None
 
-    def _say(self, outgoing: Outgoing) -> MessageRef | None:
+    def _say(self, outgoing: Outgoing, places: _Places) -> MessageRef | None:
         announcement = outgoing.announcement
         if announcement.kind == "whisper":
             if outgoing.in_doubt:
                 raise DeliveryDoubtError("an earlier attempt may have arrived")
             self.messenger.whisper(announcement)
             return None
-        with self.store.reading() as tx:
-            known = tx.outbox.where(outgoing.key)
-            under = tx.outbox.where(announcement.thread) if announcement.thread else None
+        known, under = places.own, places.thread
         if known is None and outgoing.in_doubt:
             known = self.messenger.find(
                 outgoing.key, announcement, under=under, since=self._since(outgoing.created_at)

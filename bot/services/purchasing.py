@@ -4,6 +4,7 @@ Exactly one request leaves for a purchase row, outside any transaction. A row th
 is never called again, by anybody; what became of it is read in AWS's books.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,7 +13,7 @@ from secrets import token_hex
 from bot.domain.errors import BugError, ConflictError, RefusedError
 from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState, ReservationState
 from bot.domain.market import Kind
-from bot.domain.records import Due, Leg, Proposal, Purchase, gpu_id
+from bot.domain.records import Due, Leg, Proposal, Purchase, Receipt, gpu_id
 from bot.domain.request import Request
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
@@ -72,8 +73,9 @@ class Purchasing:
 
     def _buy(self, reservation_id: int) -> str:
         with self.store.reading() as tx:
-            unclear = [row for row in tx.purchases.of(reservation_id) if row.state in DOUBTFUL]
+            rows = tx.purchases.of(reservation_id)
             allowed = self._leave(tx, reservation_id)
+        unclear = [row for row in rows if row.state in DOUBTFUL]
         if unclear:
             return self._unclear(unclear[0])
         if isinstance(allowed, Stop):
@@ -85,12 +87,11 @@ class Purchasing:
             start = self._launches(proposal)
             if self.clock.now() < start:
                 return self._later(reservation_id, start, f"{proposal.id}-start-{utc_text(start)}")
-        return self._buy_legs(allowed)
+        return self._buy_legs(allowed, rows)
 
-    def _buy_legs(self, allowed: Leave) -> str:
+    def _buy_legs(self, allowed: Leave, rows: Sequence[Purchase]) -> str:
         proposal, request = allowed.proposal, allowed.reservation.request
-        with self.store.reading() as tx:
-            missing = self._missing(tx, proposal)
+        missing = _missing(rows, proposal)
         if len(missing) > 1 and len(missing) == len(proposal.legs):
             # Half a join is of no use: look at all parts before the first is paid.
             for leg in missing:
@@ -125,9 +126,8 @@ class Purchasing:
         if not isinstance(submitted, Purchase):
             return self._stopped(proposal.reservation_id, submitted)
         purchase_line(self.log, submitted)
-        outcome = self._call(submitted)
-        with self.store.reading() as tx:
-            purchase_line(self.log, tx.purchases.get(submitted.id))
+        outcome, after = self._call(submitted)
+        purchase_line(self.log, after)
         return outcome
 
     def _intend(
@@ -162,12 +162,13 @@ class Purchasing:
             raise BugError(f"{fit.fee} on top of {spent} is more than was approved")
         reservation = allowed.reservation
         approvers = approvers_of(tx, proposal) or (POLICY,)
+        attempt = sum(row.leg.number == leg.number for row in rows) + 1
         purchase = Purchase(
-            id=self._purchase_id(tx, proposal.reservation_id, leg.number, now),
+            id=self._purchase_id(tx, proposal.reservation_id, leg.number, attempt, now),
             reservation_id=proposal.reservation_id,
             proposal_id=proposal.id,
             leg=leg.model_copy(update={"segments": fit.segments}),
-            attempt=_attempts(tx, proposal.reservation_id, leg.number) + 1,
+            attempt=attempt,
             state=PurchaseState.INTENDED,
             offering_ref=fit.ref,
             fee=fit.fee,
@@ -202,44 +203,50 @@ class Purchasing:
         write(tx, submitted, "purchase.submitted", now)
         return submitted
 
-    def _call(self, purchase: Purchase) -> str:
-        """Make the one call, then commit its outcome."""
+    def _call(self, purchase: Purchase) -> tuple[str, Purchase]:
+        """Make the one call, commit its outcome; return it, and the row as it is then."""
         refusal: RefusedError | None = None
         text = ""
+        receipts: tuple[Receipt, ...] = ()
         try:
             receipts = tuple(self.buyer.buy(purchase))
         except RefusedError as error:
-            receipts, refusal = (), error
+            refusal = error
         except Exception as error:  # noqa: BLE001 — whatever went wrong, the money may be gone
-            receipts, text = (), f"{type(error).__name__}: {error}"
-        now = self.clock.now()
+            text = f"{type(error).__name__}: {error}"
         with self.store.transaction() as tx:
-            # A sweep may have put the row in doubt meanwhile, or found the sale already; what
-            # AWS answered to this very call is proof all the same.
-            stored = tx.purchases.get(purchase.id)
-            if stored.state not in DOUBTFUL:
-                return BOUGHT if stored.state is PurchaseState.CONFIRMED else str(stored.state)
-            if receipts:
-                self.settling.confirm(tx, stored, receipts, now=now)
-                return BOUGHT
-            if refusal is not None:
-                self.settling.refuse(tx, stored, refusal, now=now)
-                return "refused"
-            if stored.state is PurchaseState.SUBMITTED:
-                self.settling.doubt(tx, stored, text or "an answer without an id", now=now)
+            outcome = self._settle(tx, purchase, receipts, refusal, text)
+            return outcome, tx.purchases.get(purchase.id)
+
+    def _settle(
+        self,
+        tx: Transaction,
+        purchase: Purchase,
+        receipts: Sequence[Receipt],
+        refusal: RefusedError | None,
+        text: str,
+    ) -> str:
+        """Write down what AWS answered.
+
+        A sweep may have put the row in doubt meanwhile, or found the sale already; what AWS
+        answered to this very call is proof all the same.
+        """
+        now = self.clock.now()
+        stored = tx.purchases.get(purchase.id)
+        if stored.state not in DOUBTFUL:
+            return BOUGHT if stored.state is PurchaseState.CONFIRMED else str(stored.state)
+        if receipts:
+            self.settling.confirm(tx, stored, receipts, now=now)
+            return BOUGHT
+        if refusal is not None:
+            self.settling.refuse(tx, stored, refusal, now=now)
+            return "refused"
+        if stored.state is PurchaseState.SUBMITTED:
+            self.settling.doubt(tx, stored, text or "an answer without an id", now=now)
         return "in doubt"
 
     def _leave(self, tx: Transaction, reservation_id: int) -> Leave | Stop:
         return leave(tx, reservation_id, configuration=self.configuration, now=self.clock.now())
-
-    def _missing(self, tx: Transaction, proposal: Proposal) -> tuple[Leg, ...]:
-        settled = {
-            row.leg.number
-            for row in tx.purchases.of(proposal.reservation_id)
-            if row.state is PurchaseState.CONFIRMED
-            or (row.state is PurchaseState.SHADOWED and row.proposal_id == proposal.id)
-        }
-        return tuple(leg for leg in proposal.legs if leg.number not in settled)
 
     def _launches(self, proposal: Proposal) -> datetime:
         """Return from when a launch may leave: its start, or that of its next round."""
@@ -377,7 +384,7 @@ class Purchasing:
         )
 
     def _purchase_id(
-        self, tx: Transaction, reservation_id: int, leg_number: int, now: datetime
+        self, tx: Transaction, reservation_id: int, leg_number: int, attempt: int, now: datetime
     ) -> str:
         """Return an id that no other installation uses: a tag, a token or a plan name at AWS.
 
@@ -387,9 +394,15 @@ class Purchasing:
         if installation is None:
             installation = token_hex(5)
             tx.facts.put("installation", installation, at=now)
-        attempt = _attempts(tx, reservation_id, leg_number) + 1
         return f"gpubot-{installation}-{reservation_id}-{leg_number}-{attempt}"
 
 
-def _attempts(tx: Transaction, reservation_id: int, leg_number: int) -> int:
-    return sum(row.leg.number == leg_number for row in tx.purchases.of(reservation_id))
+def _missing(rows: Sequence[Purchase], proposal: Proposal) -> tuple[Leg, ...]:
+    """Return the legs of the proposal that none of the rows has bought."""
+    settled = {
+        row.leg.number
+        for row in rows
+        if row.state is PurchaseState.CONFIRMED
+        or (row.state is PurchaseState.SHADOWED and row.proposal_id == proposal.id)
+    }
+    return tuple(leg for leg in proposal.legs if leg.number not in settled)

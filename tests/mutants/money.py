@@ -59,8 +59,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the day has no ceiling",
         _CEILINGS,
-        "    if limit is None:\n        return None\n    left = limit - counted(today)",
-        "    if limit is not None or limit is None:\n        return None\n    left = limit - counted(today)",
+        "    if limit is None:\n        return None\n    left = limit - today",
+        "    if limit is not None or limit is None:\n        return None\n    left = limit - today",
     ),
     Mutant(
         "a team has no budget",
@@ -251,8 +251,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an unexpected answer counts as a refusal",
         _PURCHASING,
-        'receipts, text = (), f"{type(error).__name__}: {error}"',
-        'receipts, refusal = (), RefusedError("x", str(error))',
+        'text = f"{type(error).__name__}: {error}"',
+        'refusal = RefusedError("x", str(error))',
     ),
     Mutant(
         "half a join is paid",

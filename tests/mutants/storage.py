@@ -22,6 +22,18 @@ _SYNCING = "storage/syncing.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "freed money counts as spent",
+        _LEDGER,
+        "held_at < ? and state <> 'freed'",
+        "held_at < ? and true",
+    ),
+    Mutant(
+        "money that a new amount stands for counts twice",
+        _LEDGER,
+        "{whose} and purchase_key not in ({marks(len(apart))})",
+        "{whose} and (true or purchase_key not in ({marks(len(apart))}))",
+    ),
+    Mutant(
         "a stale writer wins",
         _RECORDS,
         "if row[0] != reservation.revision:",
@@ -280,8 +292,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "rates are rounded in what is kept",
         _BODIES,
-        "value.model_dump(), default=_exact",
-        'value.model_dump(mode="json"), default=_exact',
+        "to_json(value.model_dump())",
+        'to_json(value.model_dump(mode="json"))',
     ),
     Mutant(
         "times lose their width",

@@ -229,6 +229,26 @@ def test_money_comes_back_to_the_digit(store: Store) -> None:
     assert sum(entry.amount for entry in entries) == Decimal("2002766.884001")
 
 
+def test_what_is_spent_is_held_or_committed_of_that_team_and_time_and_not_set_apart(
+    store: Store,
+) -> None:
+    with store.transaction() as tx:
+        reservation_id, _ = proposed(tx)
+        for number, change in enumerate(
+            ({}, {"held_at": at(1)}, {"team": "audio"}, {"held_at": at(5)}, {"held_at": at(-1)}, {})
+        ):
+            key = {"purchase_key": str(number), "amount": Decimal(f"{10**number}.001")}
+            tx.budget.hold(money(reservation_id, **{**key, **change}))
+        tx.budget.settle("0", amount="2.005")
+        tx.budget.free("5")
+    with store.reading() as tx:
+        times = {"since": at(0), "until": at(5)}
+        assert tx.budget.spent(**times) == Decimal("112.007")
+        assert tx.budget.spent(**times, team="vision") == Decimal("12.006")
+        assert tx.budget.spent(**times, apart=("0", "2")) == Decimal("10.001")
+        assert tx.budget.spent(since=at(6), until=at(7)) == 0
+
+
 def test_money_is_held_once_until_it_is_freed(store: Store) -> None:
     with store.transaction() as tx:
         reservation_id, _ = proposed(tx)

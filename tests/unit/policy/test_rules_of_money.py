@@ -122,22 +122,23 @@ def test_three_fees_sum_to_the_cent_and_freed_money_does_not_count():
 
 @pytest.mark.parametrize(("more", "fits"), [("1105.10", True), ("1105.11", False)])
 def test_budget_and_ceiling_hold_to_the_cent(more, fits):
-    entries = [_entry("1105.10"), _entry("1105.10", "committed")]
+    spent = counted([_entry("1105.10"), _entry("1105.10", "committed")])
     by_team = team_overrun(
-        Decimal(more), team="vision", this_month=entries, configuration=CONFIGURATION
+        Decimal(more), team="vision", this_month=spent, configuration=CONFIGURATION
     )
-    by_day = daily_overrun(Decimal(more), today=entries, configuration=CONFIGURATION)
+    by_day = daily_overrun(Decimal(more), today=spent, configuration=CONFIGURATION)
     assert (by_team is None, by_day is None) == (fits, fits)
 
 
 def test_an_overrun_says_what_is_left():
-    over = daily_overrun(Decimal(4000), today=[_entry("3000.00")], configuration=CONFIGURATION)
+    over = daily_overrun(Decimal(4000), today=Decimal(3000), configuration=CONFIGURATION)
     assert "$315.30 is left" in over.text
 
 
 def test_no_team_has_no_budget_of_its_own():
     assert (
-        team_overrun(Decimal(10**9), team=None, this_month=(), configuration=CONFIGURATION) is None
+        team_overrun(Decimal(10**9), team=None, this_month=Decimal(0), configuration=CONFIGURATION)
+        is None
     )
 
 
@@ -156,7 +157,7 @@ def test_a_moment_lies_in_its_own_day_and_month(later):
 )
 def test_what_a_budget_lets_through_never_exceeds_it(amounts, more):
     entries = [_entry("0").model_copy(update={"amount": amount}) for amount in amounts]
-    over = daily_overrun(more, today=entries, configuration=CONFIGURATION)
+    over = daily_overrun(more, today=counted(entries), configuration=CONFIGURATION)
     assert (over is None) == (sum(amounts) + more <= Decimal("3315.30"))
 
 
