@@ -167,7 +167,12 @@ def _live(request: Request, configuration: Configuration | None) -> Market:
     from bot.clocks import SystemClock  # noqa: PLC0415 — as above
 
     reader = AwsMarket(
-        configuration.accounts, clock=SystemClock(), catalog=packaged(), refusals=dict
+        configuration.accounts,
+        clock=SystemClock(),
+        catalog=packaged(),
+        refusals=dict,
+        kinds=configuration.kinds,
+        default_target=configuration.default_target,
     )
     return reader.read(request)
 

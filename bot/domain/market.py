@@ -1,6 +1,7 @@
 """What AWS shows and what is owned, as the contracts' market file holds it (market-example).
 
-Each row is what one market said at `as_of`; rows never carry a guess.
+Each row is what one market said at `as_of`; rows never carry a guess: what a market did not say,
+or a recorded file leaves out, is None.
 """
 
 from enum import StrEnum
@@ -40,18 +41,18 @@ class Offering(Model):
     kind: Literal[Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN]
     account: str
     region: str
-    zone: str | None
-    zone_id: str | None
-    zone_type: str | None
+    zone: str | None = None
+    zone_id: str | None = None
+    zone_type: str | None = None
     opted_in: bool
     instance_type: str
     instance_count: int
-    ultraserver_type: str | None
-    ultraserver_count: int | None
-    target_resources: tuple[str, ...]
+    ultraserver_type: str | None = None
+    ultraserver_count: int | None = None
+    target_resources: tuple[str, ...] = ()
     segments: tuple[Segment, ...]
-    upfront_fee: Usd | None
-    currency: str | None
+    upfront_fee: Usd | None = None
+    currency: str | None = None
 
 
 class HourlyRate(Model):
@@ -61,16 +62,16 @@ class HourlyRate(Model):
     kind: Literal[Kind.ON_DEMAND, Kind.SPOT, Kind.ODCR]
     account: str
     region: str
-    zone: str | None
-    zone_id: str | None
-    zone_type: str | None
+    zone: str | None = None
+    zone_id: str | None = None
+    zone_type: str | None = None
     opted_in: bool
     instance_type: str
-    usd_per_hour: Usd | None
+    usd_per_hour: Usd | None = None
     source: str
     as_of: Instant
-    last_refused_at: Instant | None
-    placement_score: int | None
+    last_refused_at: Instant | None = None
+    placement_score: int | None = None
 
 
 class Owned(Model):
@@ -80,15 +81,15 @@ class Owned(Model):
     kind: Literal[Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN, Kind.ODCR]
     account: str
     region: str
-    zone: str | None
-    zone_id: str | None
+    zone: str | None = None
+    zone_id: str | None = None
     instance_type: str
-    target_resources: tuple[str, ...]
+    target_resources: tuple[str, ...] = ()
     total_count: int
     available_count: int
     start: Instant
-    end: Instant | None
-    owner: str | None
+    end: Instant | None = None
+    owner: str | None = None
 
 
 class Quota(Model):
@@ -97,12 +98,12 @@ class Quota(Model):
     account: str
     region: str
     name: str
-    code: str | None
+    code: str | None = None
     kinds: tuple[Kind, ...]
     types: tuple[str, ...]
     unit: Literal["vcpus", "instances"]
-    limit: int | None
-    used: int | None
+    limit: int | None = None
+    used: int | None = None
 
 
 class NotRead(Model):

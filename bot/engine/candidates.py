@@ -1,7 +1,7 @@
 """One shape for every market row, so that each rule is written once."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -186,7 +186,7 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
     asked = terms.counts.get(name)
     taken = row.available_count if asked is None else min(asked, row.available_count)
     known = terms.catalog.types.get(name)
-    whole = _owned_window(row, terms.asked, terms)
+    segments = _owned_segments(row, terms)
     return Candidate(
         kind=Kind.OWNED,
         origin=row.kind,
@@ -202,8 +202,8 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
         machines=taken,
         ultraserver=name.startswith("u-") or (known is not None and known.ultraserver is not None),
         targets=row.target_resources,
-        segments=(whole,),
-        window=_window((whole,)),
+        segments=segments,
+        window=_window(segments),
         price=Decimal(0),
         currency="USD",
         as_of=as_of,
@@ -211,9 +211,14 @@ def _from_owned(row: Owned, as_of: datetime, terms: Terms) -> Candidate:
     )
 
 
-def _owned_window(row: Owned, asked: timedelta, terms: Terms) -> Segment:
-    """Return the owned window; one without an end is as long as the request needs it."""
+def _owned_segments(row: Owned, terms: Terms) -> tuple[Segment, ...]:
+    """Return the owned window; an ODCR without an end is as long as the request needs it.
+
+    Blocks and plans always end, so that one without an end has a window that nobody knows.
+    """
     if row.end is not None:
-        return Segment(start=row.start, end=row.end, zone=row.zone)
+        return (Segment(start=row.start, end=row.end, zone=row.zone),)
+    if row.kind in PREPAID:
+        return ()
     begin = begin_of(row.start, terms)
-    return Segment(start=begin, end=begin + asked, zone=row.zone)
+    return (Segment(start=begin, end=begin + terms.asked, zone=row.zone),)

@@ -869,4 +869,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "is not None",
         ("tests/unit/engine/test_advice.py",),
     ),
+    Mutant(
+        "an owned block without an end never ends",
+        _CANDIDATES,
+        "    if row.kind in PREPAID:\n        return ()\n    begin",
+        "    begin",
+        ("tests/unit/engine/test_fit.py",),
+    ),
 )

@@ -142,6 +142,17 @@ def test_an_owned_odcr_without_an_end_is_as_long_as_asked() -> None:
     assert found.cancellable
 
 
+@pytest.mark.parametrize("kind", [Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN])
+def test_an_owned_block_or_plan_whose_end_is_not_known_is_no_option(kind: Kind) -> None:
+    plan_of = {"instance_type": f"ml.{P5}", "target_resources": ("training-job",)}
+    changes: dict[str, object] = plan_of if kind is Kind.TRAINING_PLAN else {}
+    target = Target.TRAINING_JOB if kind is Kind.TRAINING_PLAN else None
+    mine = owned(kind=kind, start=at(1), end=None, **changes)
+    decision = decided(asks(target=target), mine)
+    assert rejects(decision) == {"cr-a": "too_short"}
+    assert decision.rejected[0].reason.text == "AWS gave no times for it."
+
+
 def test_an_owned_odcr_loses_no_tail() -> None:
     mine = owned(kind=Kind.ODCR, start=at(1), end=NOW + timedelta(hours=10))
     assert order(decided(asks(duration_hours=Decimal(10)), mine)) == ["cr-a"]

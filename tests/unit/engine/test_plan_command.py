@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import SettingsError
+from bot.domain.market import Kind, Market
+from bot.domain.request import Target
 from bot.planning import planned
-from tests.unit.engine.markets import NOW, block, market_of, on_demand, spot
+from bot.settings import EXAMPLE
+from tests.unit.engine.markets import NOW, block, market_of, on_demand, owned, quota, spot
 
 TEXT = "2 p5.48xlarge for 24h"
 
@@ -114,3 +117,46 @@ def test_text_that_is_no_json_is_said(market: Path) -> None:
     market.write_text("{", encoding="utf-8")
     with pytest.raises(SettingsError, match="the file: Invalid JSON"):
         answer(TEXT, market)
+
+
+def test_what_a_market_file_leaves_out_is_not_known(market: Path) -> None:
+    whole = market_of(
+        block(zone_id=None, zone_type=None), on_demand(zone=None), spot(), owned(), quota(9999)
+    ).model_dump(mode="json")
+    bare = {
+        name: [
+            {key: value for key, value in row.items() if value not in (None, [])} for row in rows
+        ]
+        for name, rows in whole.items()
+        if name != "as_of"
+    }
+    market.write_text(json.dumps({"as_of": whole["as_of"], **bare}), encoding="utf-8")
+    sparse = answer(TEXT, market)
+    market.write_text(json.dumps(whole), encoding="utf-8")
+    assert sparse == answer(TEXT, market)
+
+
+def test_the_live_market_is_read_for_the_kinds_and_the_target_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    class Reader:
+        def __init__(self, _accounts: object, **wishes: Any) -> None:
+            asked.update(wishes)
+
+        def read(self, _request: object) -> Market:
+            return market_of(block())
+
+    monkeypatch.setattr("bot.aws.AwsMarket", Reader)
+    path = tmp_path / "gpubot.yaml"
+    path.write_text("kinds: [training_plan]\ndefault_target: training-job\n" + _without(EXAMPLE))
+    planned(TEXT, market=None, save_market=None, now=NOW, tz="UTC", locale="en-US", config=path)
+    assert asked["kinds"] == (Kind.TRAINING_PLAN,)
+    assert asked["default_target"] is Target.TRAINING_JOB
+
+
+def _without(example: str) -> str:
+    """Return the example file without the two keys that the test sets."""
+    lines = example.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(("kinds:", "default_target:")))
