@@ -23,6 +23,7 @@ from bot.services.digesting import Digesting
 from bot.services.duties import Duties, Step
 from bot.services.events import Hearing
 from bot.services.following import Following
+from bot.services.homes import Homes
 from bot.services.lending import Lending
 from bot.services.overstaying import Overstaying
 from bot.services.overviews import Overviews
@@ -95,7 +96,11 @@ def build(
     reading = reading_client(slack.token, base_url=slack.base_url)
     posting = posting_client(slack.token, base_url=slack.base_url)
     people = SlackPeople(client=reading, store=store, clock=clock, workspace=slack.workspace)
-    views = Views(store=store, clock=clock, configuration=configuration)
+    verifying = Verifying(people=people)
+    views = Views(store=store, clock=clock, verifying=verifying, configuration=configuration)
+    homes = Homes(
+        store=store, clock=clock, views=views, verifying=verifying, configuration=configuration
+    )
     telling = Telling(configuration=configuration)
     aws = Aws(configuration=configuration, clock=clock, catalog=catalog)
     tendering = Tendering(store=store, clock=clock, market=aws.market)
@@ -110,7 +115,6 @@ def build(
     digesting = Digesting(store=store, clock=clock, configuration=configuration)
     closing = Closing(telling=telling)
     pleading = Pleading(configuration=configuration)
-    verifying = Verifying(people=people)
     waiting = Waiting(
         store=store, clock=clock, telling=telling, closing=closing, pleading=pleading,
         verifying=verifying, configuration=configuration, bell=bell,
@@ -206,9 +210,12 @@ def build(
         uses=used,
         watching=watching,
         overviews=overviews,
+        homes=homes,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
-    messenger = SlackMessenger(posting=posting, reading=reading, views=views, names=people.name)
+    messenger = SlackMessenger(
+        posting=posting, reading=reading, views=views, homes=homes, names=people.name
+    )
     return House(
         store=store,
         clock=clock,

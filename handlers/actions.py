@@ -13,7 +13,8 @@ from bot.domain.records import Delivery, gpu_id
 from bot.domain.request import Parsed, Problem, Request, Status
 from handlers import after, ids, overview, questions, use, watching
 from handlers.answers import answers_to, is_settled, picked, settle
-from handlers.cards.decision import seen
+from handlers.cards.buttons import seen
+from handlers.cards.decision import decision_card
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
 from handlers.commands import Scope, denial, list_page, obey
@@ -25,6 +26,7 @@ from handlers.reply import NOTHING, Form, Message, Reply
 from handlers.submissions import line_sent
 
 PLAIN = frozenset({"mine", "team", "all"})
+SHELVES = frozenset({"mine", "team", "waiting"})
 
 
 def press(pressed: Pressed, desk: Desk) -> Reply:
@@ -146,6 +148,20 @@ def _older(pressed: Pressed, desk: Desk) -> Reply:
     )
 
 
+def _show(pressed: Pressed, desk: Desk) -> Reply:
+    """Show one card in private."""
+    return Reply(messages=(decision_card(desk.views.card(_reservation(pressed)), live=False),))
+
+
+def _turn(pressed: Pressed, desk: Desk) -> Reply:
+    """Turn one shelf of the Home tab, which is drawn anew after every press on it."""
+    scope = pressed.value.scope
+    if desk.homes is None or scope not in SHELVES:
+        raise outdated()
+    desk.homes.turn(pressed.user, scope, before=pressed.value.before)
+    return NOTHING
+
+
 def _form(
     pressed: Pressed, request: Request | None, instead: Message, *, reservation: int | None = None
 ) -> Reply:
@@ -256,6 +272,9 @@ KNOWN: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.CHOICE: _choice,
     ids.FORM: _open_form,
     ids.OLDER: _older,
+    ids.SHOW: _show,
+    ids.HOME_OLDER: _turn,
+    ids.HOME_NEWEST: _turn,
     **after.BUTTONS,
     **overview.BUTTONS,
     **questions.BUTTONS,

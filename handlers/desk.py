@@ -16,6 +16,7 @@ from bot.ports import Bell, Clock, People, Store
 from bot.services.afterwards import Afterwards
 from bot.services.asking import Asker, Filed
 from bot.services.counsel import Counsel
+from bot.services.homes import Homes
 from bot.services.overviews import Overviews
 from bot.services.uses import Uses
 from bot.services.views import CardView
@@ -143,4 +144,5 @@ class Desk:
     counsel: Counsel | None = None
     watching: Watching | None = None
     overviews: Overviews | None = None
+    homes: Homes | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

@@ -15,11 +15,12 @@ from slack_sdk import WebClient
 from bot.domain.errors import BugError, DeliveryError
 from bot.domain.records import MessageRef
 from bot.domain.saying import Announcement
+from bot.services.homes import Homes
 from bot.services.views import Views
 from handlers import ids
 from handlers.cards.approval import approval_card
 from handlers.cards.decision import decision_card
-from handlers.cards.lists import home_view
+from handlers.cards.home import home_view
 from handlers.cards.notes import note_messages
 from handlers.rendering import Names
 from handlers.reply import Message
@@ -36,6 +37,7 @@ class SlackMessenger:
     posting: WebClient
     reading: WebClient
     views: Views
+    homes: Homes
     names: Names
 
     def post(self, key: str, announcement: Announcement, *, under: MessageRef | None) -> MessageRef:
@@ -134,7 +136,7 @@ class SlackMessenger:
         user = announcement.to.user
         if user is None:
             raise BugError("a Home tab needs the person it is for")
-        view = home_view(self.views.home(user))
+        view = home_view(self.homes.home(user), self.names)
         answer = call(self.posting.views_publish, user_id=user, view=view)
         return MessageRef(channel=user, ts=str((answer.get("view") or {}).get("id", "")))
 

@@ -6,30 +6,31 @@ Everything here reads, except the button that posts the digest where digests are
 from collections.abc import Callable
 
 from bot.domain.errors import UserError
+from bot.domain.records import Person
 from bot.domain.saying import Press, Section
 from bot.services.overviews import Overviews
 from handlers import ids
 from handlers.cards.notes import whispered
 from handlers.desk import Desk
-from handlers.heard import Pressed, Said
+from handlers.heard import Pressed, Said, outdated
 from handlers.reply import Reply
 
 
-def _digest(said: Said, desk: Desk) -> Reply:
+def _digest(person: Person, desk: Desk) -> Reply:
     post = Press(
         action=ids.DIGEST_POST,
         label="Post it in the digest channel",
         confirm="Everybody in the digest channel sees it, with the money of every team.",
     )
-    return _shown(_overviews(desk).digest(said.user), post)
+    return _shown(_overviews(desk).digest(person.id), post)
 
 
-def _budget(said: Said, desk: Desk) -> Reply:
-    return _shown(_overviews(desk).budget(said.user))
+def _budget(person: Person, desk: Desk) -> Reply:
+    return _shown(_overviews(desk).budget(person.id))
 
 
-def _calendar(said: Said, desk: Desk) -> Reply:
-    return _shown(_overviews(desk).calendar(said.person))
+def _calendar(person: Person, desk: Desk) -> Reply:
+    return _shown(_overviews(desk).calendar(person))
 
 
 def _market(said: Said, desk: Desk) -> Reply:
@@ -43,13 +44,21 @@ def _market(said: Said, desk: Desk) -> Reply:
     return _shown(sections)
 
 
-def _settings(said: Said, desk: Desk) -> Reply:
-    return _shown(_overviews(desk).settings(said.person))
+def _settings(person: Person, desk: Desk) -> Reply:
+    return _shown(_overviews(desk).settings(person))
 
 
 def _press_post(pressed: Pressed, desk: Desk) -> Reply:
     said = _overviews(desk).post_digest(by=pressed.user)
     return _shown((Section(sentences=((said,),)),))
+
+
+def _press_look(pressed: Pressed, desk: Desk) -> Reply:
+    """Answer a look that a button names, as if its verb had been sent."""
+    look = LOOKS.get(pressed.value.argument or "")
+    if look is None:
+        raise outdated()
+    return look(pressed.person, desk)
 
 
 def _shown(sections: tuple[Section, ...], *presses: Press) -> Reply:
@@ -62,12 +71,25 @@ def _overviews(desk: Desk) -> Overviews:
     return desk.overviews
 
 
-VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
+LOOKS: dict[str, Callable[[Person, Desk], Reply]] = {
     "digest": _digest,
     "budget": _budget,
     "calendar": _calendar,
-    "market": _market,
     "settings": _settings,
 }
+"""Looks that need nothing but who looks."""
 
-BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {ids.DIGEST_POST: _press_post}
+
+def _said(look: Callable[[Person, Desk], Reply]) -> Callable[[Said, Desk], Reply]:
+    return lambda said, desk: look(said.person, desk)
+
+
+VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
+    **{verb: _said(look) for verb, look in LOOKS.items()},
+    "market": _market,
+}
+
+BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
+    ids.DIGEST_POST: _press_post,
+    **{f"{ids.LOOK}.{verb}": _press_look for verb in LOOKS},
+}

@@ -80,6 +80,11 @@ def _press_launch(pressed: Pressed, desk: Desk) -> Reply:
     return _kits(_uses(desk).kits.launch(number), number)
 
 
+def _press_health(pressed: Pressed, desk: Desk) -> Reply:
+    number = _reservation(pressed)
+    return Reply(messages=whispered(_uses(desk).healing.health(number), reservation=number))
+
+
 def _press_kit(pressed: Pressed, desk: Desk) -> Reply:
     number = pressed.value.reservation
     if number is None:
@@ -144,6 +149,7 @@ VERBS: dict[str, Callable[[Said, Desk], Reply]] = {
 
 BUTTONS: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.LAUNCH: _press_launch,
+    ids.HEALTH: _press_health,
     ids.KIT: _press_kit,
     ids.CLEANUP: _press_look,
     ids.CLEAN: _press_clean,

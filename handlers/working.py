@@ -142,14 +142,18 @@ class Worker:
                 person = self._person(item.user)
                 value = ButtonValue.read(item.value)
                 pressed = Pressed(delivery=delivery.id, action=item, person=person, value=value)
-                return press(pressed, self.desk)
+                try:
+                    return press(pressed, self.desk)
+                finally:
+                    if item.channel is None:
+                        self._draw_home(item.user)
             case Submission():
                 person = self._person(item.user)
                 context = FormContext.model_validate_json(item.context or "{}")
                 sent = Sent(delivery=delivery, form=item, person=person, context=context)
                 return submit(sent, self.desk)
             case Opened():
-                self._draw_home(item.user)
+                self._draw_home(item.user, anew=True)
                 return NOTHING
             case Late():
                 return self._ask(delivery, item)
@@ -185,8 +189,11 @@ class Worker:
         except DeliveryError:
             return private.ENGLISH_LOCALE
 
-    def _draw_home(self, user: str) -> None:
+    def _draw_home(self, user: str, *, anew: bool = False) -> None:
+        """Have the Home tab drawn; `anew` from its newest, else as it was turned."""
         with self.desk.store.transaction() as tx:
+            if anew and self.desk.homes is not None:
+                self.desk.homes.reset(tx, user)
             tx.outbox.redraw(
                 f"home:{user}",
                 Announcement(kind="home", to=Audience(user=user)),

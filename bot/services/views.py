@@ -26,7 +26,9 @@ from bot.domain.values import Instant, Usd
 from bot.policy.accounts import account_used_by, elsewhere
 from bot.policy.ceilings import counted, month_of
 from bot.policy.configuration import Configuration
+from bot.policy.permitting import asking_groups, teams_of
 from bot.ports import Clock, Store, Transaction
+from bot.services.verifying import Verifying
 
 Scope = Literal["mine", "team", "all"]
 PAGE = 20
@@ -93,19 +95,20 @@ class Views:
 
     store: Store
     clock: Clock
+    verifying: Verifying
     configuration: Configuration
 
     def card(self, reservation_id: int) -> CardView:
         """Return the reservation's card with its newest proposal. Raises UnknownRecordError."""
         with self.store.reading() as tx:
-            return self._view(tx, tx.reservations.get(reservation_id))
+            return self.view(tx, tx.reservations.get(reservation_id))
 
     def proposal(self, proposal_id: int) -> CardView:
         """Return the card of a proposal's reservation, showing that very proposal."""
         with self.store.reading() as tx:
             proposal = tx.proposals.get(proposal_id)
             reservation = tx.reservations.get(proposal.reservation_id)
-            view = self._view(tx, reservation)
+            view = self.view(tx, reservation)
             return view.model_copy(
                 update={
                     "proposal": proposal,
@@ -121,10 +124,11 @@ class Views:
         self, *, scope: Scope, user: str, before_id: int | None = None
     ) -> tuple[CardView, ...]:
         """Return live reservations, newest first: the person's, their teams', or all."""
+        teams = self._teams_of(user) if scope == "team" else ()
         with self.store.reading() as tx:
             found: list[Reservation] = []
             if scope == "team":
-                for team in self._teams_of(user):
+                for team in teams:
                     found += tx.reservations.listing(
                         states=LIVE_RESERVATIONS, team=team, limit=PAGE, before_id=before_id
                     )
@@ -136,16 +140,14 @@ class Views:
                     limit=PAGE,
                     before_id=before_id,
                 )
-            return tuple(self._view(tx, reservation) for reservation in found[:PAGE])
-
-    def home(self, user: str) -> tuple[CardView, ...]:
-        """Return what a person's Home tab lists: their own live reservations."""
-        return self.listing(scope="mine", user=user)
+            return tuple(self.view(tx, reservation) for reservation in found[:PAGE])
 
     def _teams_of(self, user: str) -> Sequence[str]:
-        return [team.name for team in self.configuration.teams if user in team.members]
+        standing = self.verifying.standing(user, asking_groups(self.configuration))
+        return [team.name for team in teams_of(standing, self.configuration)]
 
-    def _view(self, tx: Transaction, reservation: Reservation) -> CardView:
+    def view(self, tx: Transaction, reservation: Reservation) -> CardView:
+        """Return the card of a reservation that was just read in this transaction."""
         record = tx.decisions.latest(reservation.id)
         proposal = tx.proposals.current(reservation.id)
         now = self.clock.now()

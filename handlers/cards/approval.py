@@ -61,7 +61,7 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
     if verdicts:
         blocks.append(context(*verdicts))
     if asked:
-        blocks += actions(list(_buttons(proposal)))
+        blocks += actions(list(verdict_buttons(proposal)))
     return single(_fallback(view, proposal, names), blocks)
 
 
@@ -170,7 +170,8 @@ def _verdicts(view: CardView, names: Names) -> Iterator[str]:
         yield f"{said} by {shown(names(approval.approver))} {moment(approval.at)}{why}"
 
 
-def _buttons(proposal: Proposal) -> Iterator[Block]:
+def verdict_buttons(proposal: Proposal) -> Iterator[Block]:
+    """Give the buttons with which an approver decides."""
     value = ids.ButtonValue(proposal=proposal.id).text()
     amount = exact_dollars(proposal.ceiling)
     final = "" if proposal.option.cancellable else " It cannot be cancelled afterwards."

@@ -13,16 +13,15 @@ from bot.domain.records import Proposal, Receipt, Switch, gpu_id
 from bot.domain.values import exact_dollars
 from bot.services.looking import ACTIVE_WORDS, counts_words, id_words
 from bot.services.views import CardView
-from handlers import ids
 from handlers.cards import wording
 from handlers.cards.accounts import elsewhere_line
 from handlers.cards.bought import confirmed, so_far
+from handlers.cards.buttons import BEFORE_MONEY, card_buttons, used_buttons
 from handlers.cards.limits import single
 from handlers.cards.rivals import other_ways
 from handlers.rendering import (
     Names,
     actions,
-    button,
     code,
     context,
     cut,
@@ -38,9 +37,6 @@ from handlers.reply import Block, Message
 
 MOST_WARNINGS = 4
 MOST_REASON = 300
-SEEN_FIGURES = 12
-"""Enough of a digest to tell two decisions on one reservation apart."""
-
 SAID_ALREADY = frozenset(
     {"not_cancellable", "early_termination", "ends_1130_utc", "below_break_even"}
 )
@@ -51,20 +47,18 @@ BEFORE_BUYING = frozenset(
 )
 """Warnings of what the purchase might bring; once it is made, its outcome says more."""
 
-BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
 BOUGHT = frozenset(
     {State.PAYMENT_PENDING, State.SCHEDULED, State.ACTIVE, State.ENDED, State.NEEDS_REVIEW}
 )
 PAID = frozenset({State.SCHEDULED, State.ACTIVE, State.ENDED})
 
 
-def seen(decision: Decision) -> str:
-    """Return the first figures of a decision's digest, which tie a button to what it showed."""
-    return decision.digest[:SEEN_FIGURES]
-
-
 def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) -> Message:
-    """Return the reservation's card. `live` False leaves the buttons out."""
+    """Return the reservation's card.
+
+    Without `live` it is a copy that is never drawn anew: its buttons are only those that do what
+    they say whatever has happened since.
+    """
     reservation = view.reservation
     blocks: list[Block] = [section("\n".join(_head(view, names)))]
     option = wording.shown_option(view)
@@ -76,8 +70,7 @@ def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) 
     if reservation.state == State.QUOTED and view.decision is not None:
         blocks += other_ways(view.decision, option, can="Press Change to ask for something else.")
     blocks += [context(*lines) for lines in [list(_small_print(view))] if lines]
-    if live:
-        blocks += actions(list(_buttons(view, option)))
+    blocks += actions(list(card_buttons(view, option) if live else used_buttons(view)))
     return single(_fallback(view, option), blocks)
 
 
@@ -231,41 +224,6 @@ def _counts(receipt: Receipt) -> str:
     """Return how many machines are used, free and ill while AWS shows it."""
     words = counts_words(receipt) if receipt.state in ACTIVE_WORDS else ""
     return f" · {shown(words.strip(' .'))}" if words else ""
-
-
-def _buttons(view: CardView, option: Option | None) -> Iterator[Block]:
-    reservation = view.reservation
-    if reservation.state == State.QUOTED and option is not None and view.decision is not None:
-        mine = ids.ButtonValue(
-            reservation=reservation.id, rank=option.rank, seen=seen(view.decision)
-        )
-        if wording.approvable(view, option):
-            yield button("Ask for approval", ids.REQUEST, mine.text(), style="primary")
-        if len(view.decision.options) > 1:
-            ranks = [other.rank for other in view.decision.options]
-            following = ranks[(ranks.index(option.rank) + 1) % len(ranks)]
-            value = ids.ButtonValue(reservation=reservation.id, rank=following)
-            yield button("Another option", ids.ANOTHER, value.text())
-    if reservation.state == State.QUOTED and option is None and view.decision is not None:
-        value = ids.ButtonValue(reservation=reservation.id)
-        yield button("Watch", ids.WATCH, value.text())
-    if reservation.state in BEFORE_MONEY | {State.EXPIRED}:
-        value = ids.ButtonValue(reservation=reservation.id)
-        if reservation.state != State.REQUESTED:
-            yield button("Change", ids.CHANGE, value.text())
-        if reservation.state != State.EXPIRED:
-            yield button(
-                "Cancel",
-                ids.CANCEL,
-                value.text(),
-                style="danger",
-                confirm="The request ends here. Nothing has been bought.",
-            )
-    if wording.can_be_used(view):
-        value = ids.ButtonValue(reservation=reservation.id)
-        if wording.can_be_extended(view):
-            yield button("Extend by 1 day", ids.EXTEND, value.text())
-        yield button("Release to others", ids.RELEASE, value.text())
 
 
 def _gist(option: Option) -> str:

@@ -48,19 +48,6 @@ def line(view: CardView) -> str:
     return " · ".join(_parts(view))
 
 
-def home_view(views: Sequence[CardView]) -> dict[str, object]:
-    """Return somebody's Home tab."""
-    value = ids.ButtonValue().text()
-    blocks: list[Block] = [
-        section("*Your GPU capacity*"),
-        *actions([button("New request", ids.FORM, value, style="primary")]),
-        *(section(line(view)) for view in views[:80]),
-    ]
-    if not views:
-        blocks.append(section("You have nothing open. `/gpu help` lists what I can do."))
-    return {"type": "home", "blocks": blocks}
-
-
 def _parts(view: CardView) -> Iterator[str]:
     reservation = view.reservation
     tick = "✓ " if wording.sure(view) else ""

@@ -19,6 +19,7 @@ from bot.domain.market import Kind, Market, NotRead, Segment
 from bot.domain.records import Proposal, Reservation, Switch
 from bot.domain.request import Choice, Parsed, Problem, Question, Request, Status
 from bot.services.asking import Asker, Filed
+from bot.services.homes import HomeView, Shelf
 from bot.services.views import CardView
 from handlers import Answering, Desk, Gateway, SlackPeople, Worker, register
 from handlers.web import posting_client, reading_client
@@ -253,8 +254,8 @@ class Services:
             self.cards[number] for number in numbers if before_id is None or number < before_id
         )[:20]
 
-    def home(self, user: str) -> tuple[CardView, ...]:
-        return self.listing(scope="mine", user=user)
+    def home(self, user: str) -> HomeView:
+        return HomeView(user=user, mine=Shelf(views=self.listing(scope="mine", user=user)))
 
 
 @dataclass

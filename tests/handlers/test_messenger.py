@@ -41,7 +41,11 @@ SINCE = NOW - timedelta(minutes=1)
 def messenger(office):
     office.services.cards[42] = card(proposal=proposal())
     return SlackMessenger(
-        posting=office.posting, reading=office.reading, views=office.services, names=unnamed
+        posting=office.posting,
+        reading=office.reading,
+        views=office.services,
+        homes=office.services,
+        names=unnamed,
     )
 
 

@@ -18,6 +18,7 @@ _WEB = "handlers/web.py"
 _RENDERING = "handlers/rendering.py"
 _WORDING = "handlers/cards/wording.py"
 _DECISION = "handlers/cards/decision.py"
+_BUTTONS = "handlers/cards/buttons.py"
 _RIVALS = "handlers/cards/rivals.py"
 _APPROVAL = "handlers/cards/approval.py"
 _LIMITS = "handlers/cards/limits.py"
@@ -261,8 +262,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "one good receipt among several is enough for a tick",
         _WORDING,
-        "return bool(receipts) and all(",
-        "return bool(receipts) and any(",
+        "return bool(view.receipts) and all(",
+        "return bool(view.receipts) and any(",
     ),
     Mutant(
         "the card shows the window's end as the last usable minute",
@@ -278,10 +279,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "approval can be asked for in any state",
-        _DECISION,
-        "if reservation.state == State.QUOTED and option is not None and view.decision is not None:"
-        "\n        mine",
-        "if option is not None and view.decision is not None:\n        mine",
+        _BUTTONS,
+        "if reservation.state != State.QUOTED or view.decision is None:",
+        "if view.decision is None:",
     ),
     Mutant(
         "a settled proposal keeps its buttons",

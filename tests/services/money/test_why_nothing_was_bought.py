@@ -25,7 +25,12 @@ from tests.services.money.stage import (
 
 
 def views(world) -> Views:
-    return Views(store=world.store, clock=world.clock, configuration=world.configuration)
+    return Views(
+        store=world.store,
+        clock=world.clock,
+        verifying=world.approving.verifying,
+        configuration=world.configuration,
+    )
 
 
 def test_what_is_gone_at_the_purchase_is_still_said_after_the_next_search():

@@ -16,11 +16,13 @@ from bot.domain.records import Approval, Receipt, Switch
 from bot.domain.request import Choice, Question, Request
 from bot.domain.saying import Announcement, Audience, Section
 from bot.domain.values import exact_dollars
+from bot.services.homes import HomeView, Shelf
 from handlers import ids
 from handlers.cards import private
 from handlers.cards.approval import approval_card
 from handlers.cards.decision import decision_card, plan_card
-from handlers.cards.lists import home_view, listing_messages
+from handlers.cards.home import home_view
+from handlers.cards.lists import listing_messages
 from handlers.cards.notes import note_messages
 from handlers.cards.phrases import PHRASES
 from handlers.cards.wording import hourly, length, percent, wanted
@@ -288,7 +290,7 @@ def test_no_text_from_outside_breaks_a_card_or_becomes_live(reason, note, team):
         assert faults(list(message.blocks)) == []
         assert "<!channel>" not in message.text
         assert "<!channel>" not in words(message)
-    assert view_faults(home_view([view])) == []
+    assert view_faults(home_view(HomeView(user="U0ANA", mine=Shelf(views=(view,))))) == []
     context = FormContext(reservation=42)
     assert view_faults(request_form(context, hostile.request)) == []
 
