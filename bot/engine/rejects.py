@@ -58,7 +58,7 @@ def wrong_target(case: Case) -> str | None:
     """Reject the other branch, a plan for another target, and spot outside training jobs."""
     row, target = case.candidate, case.terms.target
     if row.origin is Kind.TRAINING_PLAN:
-        if target.value in row.targets:
+        if case.terms.sagemaker and target.value in row.targets:
             return None
         made_for = ", ".join(sorted(row.targets)) or "no named target"
         return f"This plan is for {made_for}, and its target is final; the request is {target}."

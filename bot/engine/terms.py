@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
@@ -19,6 +19,8 @@ SHORTEST_STAY = timedelta(hours=1)
 _LONGEST_HOURS = 10 * 366 * 24
 """Ten years: longer than anything on sale, and every end is still a date that exists."""
 _DAY = timedelta(days=1)
+_NEVER_MIDNIGHT = time(11, 30)
+"""When blocks begin, UTC: no zone on Earth has its midnight then, so it ends nobody's day."""
 _WHOLE_LOCAL_DAYS = tuple(timedelta(hours=count) for count in (23, 24, 25))
 
 
@@ -176,7 +178,7 @@ def _ends_a_day(request: Request, zone: str) -> bool:
     the earliest start (a day in a zone that the text named), or stands alone ("today").
     """
     earliest, latest = request.earliest_start, request.latest_start
-    if latest is None or latest == earliest:
+    if latest is None or latest == earliest or latest.time() == _NEVER_MIDNIGHT:
         return False
     if earliest is None or latest - earliest in _WHOLE_LOCAL_DAYS:
         return True

@@ -52,7 +52,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a plan serves any target",
         _REJECTS,
-        "        if target.value in row.targets:\n            return None",
+        "        if case.terms.sagemaker and target.value in row.targets:\n            return None",
         "        return None",
     ),
     Mutant("branches mix", _REJECTS, "if is_ml is not case.terms.sagemaker:", "if False:"),
@@ -874,6 +874,13 @@ MUTANTS: tuple[Mutant, ...] = (
         _CANDIDATES,
         "    if row.kind in PREPAID:\n        return ()\n    begin",
         "    begin",
+        ("tests/unit/engine/test_fit.py",),
+    ),
+    Mutant(
+        "a latest start at 11:30 UTC ends a day",
+        _TERMS,
+        " or latest.time() == _NEVER_MIDNIGHT",
+        "",
         ("tests/unit/engine/test_fit.py",),
     ),
 )

@@ -1,6 +1,6 @@
 """Which windows are long enough: tails, tolerance, strictness, begin, types and counts."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -283,3 +283,16 @@ def test_no_duration_takes_any_window() -> None:
 def test_a_zone_that_does_not_exist_is_read_as_utc() -> None:
     decision = decided(on_the_15th(), block(opens=at(16)), zone="Mars/Olympus")
     assert rejects(decision) == {"cb-a": "starts_too_late"}
+
+
+@pytest.mark.parametrize("earliest", [None, at(15, 11, 30), at(14, 11, 30)])
+def test_a_latest_start_at_1130_utc_is_itself_a_start(earliest: datetime | None) -> None:
+    request = asks(earliest_start=earliest, latest_start=at(16, 11, 30))
+    assert order(decided(request, block(opens=at(16, 11, 30)))) == ["cb-a"]
+    late = block(opens=at(16, 11, 30) + timedelta(minutes=1))
+    assert rejects(decided(request, late)) == {"cb-a": "starts_too_late"}
+
+
+def test_no_plan_serves_work_on_ec2() -> None:
+    row = plan(target_resources=("ec2",))
+    assert rejects(decided(asks(), row)) == {"tpo-a": "wrong_target"}
