@@ -21,19 +21,11 @@ from bot.ports import (
     Reservations,
     Transaction,
 )
+from storage.memory_audit import MemoryAudit, MemoryFacts
 from storage.memory_books import Books, Desk, InRow
+from storage.memory_ledger import MemoryBudget, MemoryLoans, MemoryPurchases, MemoryReceipts
 from storage.memory_queues import MemoryDues, MemoryInbox, MemoryOutbox
-from storage.memory_records import (
-    MemoryAudit,
-    MemoryBudget,
-    MemoryDecisions,
-    MemoryFacts,
-    MemoryLoans,
-    MemoryProposals,
-    MemoryPurchases,
-    MemoryReceipts,
-    MemoryReservations,
-)
+from storage.memory_records import MemoryDecisions, MemoryProposals, MemoryReservations
 from storage.turns import Turns
 
 _LOCK_SECONDS = 10.0

@@ -12,9 +12,8 @@ from bot.domain.lifecycle import (
 )
 from bot.domain.records import Approval, DecisionRecord, Proposal, Reservation, gpu_id
 from storage.bodies import body_of, time_text
+from storage.listing import Listing, listing
 from storage.session import Row, Session, Value, marks, number, text
-
-_NO_BOUND = {True: 2**63 - 1, False: 0}
 
 LIVE = "state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed')"
 """The condition of the indexes of live rows, word for word: else SQLite does not use them."""
@@ -96,10 +95,8 @@ class SqliteReservations:
         limit: int = 50,
         before_id: int | None = None,
     ) -> Sequence[Reservation]:
-        """See bot.ports. `before_id` ends the page before: what follows it in the order shown."""
-        if states is not None and not states:
-            return ()
-        sql, values = _listing_query(
+        """See bot.ports."""
+        asked = listing(
             states=states,
             requester=requester,
             team=team,
@@ -107,7 +104,9 @@ class SqliteReservations:
             limit=limit,
             before_id=before_id,
         )
-        return tuple(_reservation(row) for row in self._session.rows(sql, values))
+        if asked.states is not None and not asked.states:
+            return ()
+        return tuple(_reservation(row) for row in self._session.rows(*_listing_query(asked)))
 
     def same_line(self, *, requester: str, line: str, since: datetime) -> Reservation | None:
         """See bot.ports."""
@@ -119,37 +118,28 @@ class SqliteReservations:
         return None if row is None else _reservation(row)
 
 
-def _listing_query(
-    *,
-    states: Collection[ReservationState] | None,
-    requester: str | None,
-    team: str | None,
-    newest_first: bool,
-    limit: int,
-    before_id: int | None,
-) -> tuple[str, list[Value]]:
+def _listing_query(asked: Listing) -> tuple[str, list[Value]]:
     """Return the statement for a listing and its values.
 
     Each limb walks one index in the order of ids and stops at the limit. Live rows have indexes
     of their own, so that the few are found without walking the many ended ones.
     """
-    live, also, also_values = _states_term(states)
-    if requester is not None and team is not None:
-        also, also_values = f"{also} and +team = ?", [*also_values, team]
-    after, order = ("<", "desc") if newest_first else (">", "asc")
-    bound = _NO_BOUND[newest_first] if before_id is None else before_id
-    keys: list[tuple[str, str]] = [("", "")] if team is None else [("team", team)]
-    if requester is not None:
-        keys = [("requester", requester), ("owner", requester)]
+    also, also_values = _states_term(asked)
+    if asked.requester is not None and asked.team is not None:
+        also, also_values = f"{also} and +team = ?", [*also_values, asked.team]
+    after, order = asked.order
+    keys: list[tuple[str, str]] = [("", "")] if asked.team is None else [("team", asked.team)]
+    if asked.requester is not None:
+        keys = [("requester", asked.requester), ("owner", asked.requester)]
     limbs: list[str] = []
     values: list[Value] = []
     for column, value in keys:
         own = f" and {column} = ?" if column else ""
         limbs.append(
-            f"from reservation{_walking(column, live=live)} where id {after} ?{own}{also}"
-            f" order by id {order} limit ?"
+            f"from reservation{_walking(column, live=asked.only_live)}"
+            f" where id {after} ?{own}{also} order by id {order} limit ?"
         )
-        values += [bound, *([value] if column else []), *also_values, limit]
+        values += [asked.bound, *([value] if column else []), *also_values, asked.limit]
     if len(limbs) == 1:
         return f"select id, body {limbs[0]}", values
     ids = " union ".join(f"select id from (select id {limb})" for limb in limbs)  # noqa: S608 - every part is written in this file; values are bound
@@ -157,19 +147,17 @@ def _listing_query(
         f"select id, body from reservation where id in ({ids} order by id {order} limit ?)"  # noqa: S608 - as above
         f" order by id {order}"
     )
-    return whole, [*values, limit]
+    return whole, [*values, asked.limit]
 
 
-def _states_term(states: Collection[ReservationState] | None) -> tuple[bool, str, list[Value]]:
-    """Return whether only live rows are asked for, and the condition on states."""
-    if states is None:
-        return False, "", []
-    wanted = {ReservationState(state) for state in states}
-    live = wanted <= LIVE_RESERVATIONS
-    term = f" and {LIVE}" if live else ""
-    if wanted == LIVE_RESERVATIONS:
-        return live, term, []
-    return live, f"{term} and +state in ({marks(len(wanted))})", [*sorted(wanted)]
+def _states_term(asked: Listing) -> tuple[str, list[Value]]:
+    """Return the condition on states and its values."""
+    if asked.states is None:
+        return "", []
+    term = f" and {LIVE}" if asked.only_live else ""
+    if asked.states == LIVE_RESERVATIONS:
+        return term, []
+    return f"{term} and +state in ({marks(len(asked.states))})", [*sorted(asked.states)]
 
 
 def _walking(column: str, *, live: bool) -> str:

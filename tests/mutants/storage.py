@@ -48,8 +48,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a listing by requester misses what one owns",
         _RECORDS,
-        '("owner = ?", [requester])',
-        '("requester = ?", [requester])',
+        '("owner", asked.requester)',
+        '("requester", asked.requester)',
     ),
     Mutant(
         "live rows are searched among all ended ones",
@@ -60,7 +60,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a listing by team walks every team",
         _RECORDS,
-        '[("team", team)]',
+        '[("team", asked.team)]',
         '[("", "")]',
     ),
     Mutant(
