@@ -47,7 +47,8 @@ class Elsewhere(Model):
 class ShareOrder(Model):
     """What is to be shared: a capacity reservation of `account`, for the account `consumer`.
 
-    It never changes once written, so that a repeated request is the same request.
+    It never changes once written, so that a repeated request is the same request. `turn` counts
+    the times that it was shared with that account.
     """
 
     capacity_id: str
@@ -58,11 +59,13 @@ class ShareOrder(Model):
     reservation_id: int
     owner: str
     team: str | None
+    turn: int = 1
 
     @property
     def name(self) -> str:
         """Return the share's name, by which it is found again."""
-        return f"{self.purchase_id}-{self.capacity_id}"
+        again = f"-{self.turn}" if self.turn > 1 else ""
+        return f"{self.purchase_id}-{self.capacity_id}-{self.consumer}{again}"
 
 
 class Share(Model):
@@ -84,6 +87,7 @@ class ShareStage(StrEnum):
     WANTED = "wanted"
     STANDING = "standing"
     REFUSED = "refused"
+    ENDING = "ending"
     OVER = "over"
 
 

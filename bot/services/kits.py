@@ -104,7 +104,7 @@ class Kits:
             subnets=user.subnets if user else {},
             templates=user.launch_templates if user else {},
         )
-        if record is None or record.stage is ShareStage.OVER:
+        if record is None:
             return setting
         there = {"user": record.order.consumer, "zone_id": share.zone_id} if share else {}
         waits = {} if share else {"waits_for": record.order.consumer}

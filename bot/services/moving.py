@@ -17,6 +17,7 @@ from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Tagger, Transaction
 from bot.services.looking import lost_of
+from bot.services.sharing import follow_owner
 from bot.services.telling import Telling
 from bot.services.using import hourly_cost
 
@@ -104,6 +105,7 @@ class Moving:
             now=now,
         )
         self.telling.redraw(tx, saved, now=now)
+        follow_owner(tx, saved, self.configuration, now=now)
         return saved
 
     def tag(self, due: Due) -> str:

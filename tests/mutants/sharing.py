@@ -27,15 +27,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a share is planned anew at every look",
         _SHARING,
-        "passage is None or not passage.shareable or tx.facts.get(name) is not None",
+        "passage is None or not passage.shareable or share_of(tx, receipt) is not None",
         "passage is None or not passage.shareable",
         _SERVICE,
     ),
     Mutant(
         "what AWS does not share is tried",
         _SHARING,
-        "passage is None or not passage.shareable or tx",
-        "passage is None or tx",
+        "passage is None or not passage.shareable or share_of",
+        "passage is None or share_of",
         _SERVICE,
     ),
     Mutant(
@@ -48,16 +48,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a share that stands is shared and told again",
         _SHARING,
-        "record.stage in (_S.OVER, _S.STANDING)",
-        "record.stage is _S.OVER",
+        "record is None or record.stage not in (_S.WANTED, _S.REFUSED)",
+        "record is None or record.stage is _S.OVER",
         _SERVICE,
     ),
     Mutant(
         "a refusal is the last word",
         _SHARING,
-        "            tx.dues.plan(_due(SHARE, receipt, now + pause))\n"
-        '        return f"refused: {refused.code}"',
-        '        return f"refused: {refused.code}"',
+        "            tx.dues.plan(_due(SHARE, receipt, record.order, again))\n",
+        "",
         _SERVICE,
     ),
     Mutant(
@@ -66,6 +65,41 @@ MUTANTS: tuple[Mutant, ...] = (
         "if proposal is not None:",
         "if proposal is None:",
         _SERVICE,
+    ),
+    Mutant(
+        "who gave it away keeps the right to launch",
+        _SHARING,
+        "            end_shares(tx, [receipt], now=now)\n",
+        "            continue\n",
+        _SERVICE,
+    ),
+    Mutant(
+        "what was given away while AWS was asked stays shared",
+        _SHARING,
+        "if stage in (_S.ENDING, _S.OVER):",
+        "if stage is None:",
+        _SERVICE,
+    ),
+    Mutant(
+        "what comes back is taken for the share that was ended",
+        _SHARING,
+        "turn=len(before) + 1,",
+        "turn=1,",
+        _SERVICE,
+    ),
+    Mutant(
+        "what will be shared is rehearsed where it is bought",
+        "bot/services/proposing.py",
+        "passage.user if passage is not None and passage.shareable else None",
+        "None",
+        ("tests/services/money/test_other_account.py",),
+    ),
+    Mutant(
+        "a missing subnet is looked for in the buying account",
+        "bot/aws/rehearsal.py",
+        "as_used(leg, used_in, zones)",
+        "as_used(leg, None, zones)",
+        ("tests/contract/aws/test_sharers.py",),
     ),
     Mutant(
         "a share outlives its reservation",

@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 import pytest
 
-from bot.aws import AwsLeftovers, AwsSharer, Clients
+from bot.aws import AwsBuyer, AwsLeftovers, AwsSharer, Clients
 from bot.aws.sharing import share_token
 from bot.domain.errors import IndeterminateError, MarketError, RefusedError
 from bot.domain.market import Kind
@@ -19,7 +19,7 @@ from bot.ports import Sharer
 from sandbox.aws import SimulatedAws, Supply
 from tests.fakes.clock import NOW, FakeClock
 from tests.fakes.sharing import OUTSIDE, FakeSharer
-from tests.unit.aws.canned import CannedClients, receipt_of, said
+from tests.unit.aws.canned import CannedClients, leg_of, receipt_of, said
 
 
 def role(number: str) -> str:
@@ -328,6 +328,20 @@ def test_a_share_stands_even_where_the_other_account_cannot_be_read() -> None:
     )
     share = AwsSharer(canned).share(order_of("cr-1"))
     assert (share.stands, share.zone) == (True, None)
+
+
+# --- before it is bought ------------------------------------------------------------------------
+
+
+def test_what_will_be_shared_is_rehearsed_with_the_launching_accounts_template(town_with) -> None:
+    town = town_with(own_zone_names=[PROD.account_id])
+    prod = PROD.model_copy(update={"launch_templates": {"us-east-1": "lt-0000000000000dead"}})
+    accounts = (PAYER, prod)
+    buyer = AwsBuyer(accounts, clock=town.clock, clients=Clients(accounts))
+    leg = leg_of(account="payer", zone="us-east-1b")
+    assert buyer.rehearse(leg) == []
+    (text,) = buyer.rehearse(leg, used_in="vision-prod")
+    assert "lt-0000000000000dead is not in us-east-1" in text
 
 
 # --- what is left --------------------------------------------------------------------------------

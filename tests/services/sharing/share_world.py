@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 from bot.catalog import packaged
 from bot.domain.sharing import ShareRecord
-from bot.policy.configuration import Account
+from bot.policy.configuration import Account, Team
 from bot.services.kits import Kits
+from bot.services.moving import Moving
 from bot.services.pleading import Pleading
 from bot.services.sequels import KIT, SURVEY
 from bot.services.sharing import SHARE, UNSHARE, Sharing, shares_of
@@ -22,6 +23,15 @@ PROD = Account(
     launch_templates={"us-east-1": "lt-0b0b0b0b0b0b0b0b0"},
 )
 
+SPEECH = PROD.model_copy(update={"name": "speech-prod", "account_id": "777788889999"})
+
+
+class NoTags:
+    """Nobody looks at AWS's tags here; see bot.ports.Tagger."""
+
+    def tag(self, receipt, *, owner, team) -> None:
+        """Leave them."""
+
 
 @dataclass
 class ShareWorld(AfterWorld):
@@ -32,13 +42,17 @@ class ShareWorld(AfterWorld):
         super().__post_init__()
         (research,) = self.configuration.accounts
         buyer = research.model_copy(
-            update={"organization": ORGANIZATION, "shares_with": (PROD.name,)}
+            update={"organization": ORGANIZATION, "shares_with": (PROD.name, SPEECH.name)}
         )
         (team,) = self.configuration.teams
         self.configuration = self.configuration.model_copy(
             update={
-                "accounts": (buyer, PROD),
-                "teams": (team.model_copy(update={"account": PROD.name}),),
+                "accounts": (buyer, PROD, SPEECH),
+                "teams": (
+                    team.model_copy(update={"account": PROD.name}),
+                    Team(name="speech", members=("U0LIN",), account=SPEECH.name),
+                    Team(name="infra", members=("U0LIN",), account=buyer.name),
+                ),
             }
         )
         self.start()
@@ -52,6 +66,13 @@ class ShareWorld(AfterWorld):
             telling=self.following.telling,
             pleading=Pleading(configuration=self.configuration),
         )
+        self.moving = Moving(
+            store=self.store,
+            clock=self.clock,
+            tagger=NoTags(),
+            telling=self.following.telling,
+            configuration=self.configuration,
+        )
         self.kits = Kits(
             store=self.store,
             clock=self.clock,
@@ -64,6 +85,7 @@ class ShareWorld(AfterWorld):
             UNSHARE: self.sharing.unshare,
             KIT: self.kits.give,
             SURVEY: self._survey,
+            "tag": self.moving.tag,
         }
 
     def _survey(self, due) -> None:
@@ -71,8 +93,10 @@ class ShareWorld(AfterWorld):
         self.surveyed.append(" ".join(self.sharer.shares) or "no share")
 
     def record(self, number: int) -> ShareRecord | None:
+        """The newest record of a share."""
         with self.store.reading() as tx:
-            return next(iter(shares_of(tx, number)), None)
+            found = [one for r in tx.receipts.of(number) for one in shares_of(tx, r)]
+            return max(found, key=lambda one: one.changed_at, default=None)
 
     def actions(self, number: int) -> list[str]:
         with self.store.reading() as tx:

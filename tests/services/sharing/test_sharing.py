@@ -22,6 +22,10 @@ def buy(world, **more):
     return world.bought(START, END, **{"state": "payment-pending", **more}).id
 
 
+def name_of(number, consumer="vision-prod"):
+    return f"p{number}-cr-{number}-{consumer}"
+
+
 def becomes(world, number, state, at):
     world.holdings.shown[f"cr-{number}"] = {"state": state}
     world.run_until(at)
@@ -32,7 +36,7 @@ def test_nothing_is_shared_before_aws_holds_it(world) -> None:
     world.run_until(NOW + 5 * MINUTE)
     assert world.record(number) is None
     becomes(world, number, "scheduled", NOW + 10 * MINUTE)
-    assert world.sharer.made == [f"p{number}-cr-{number}"]
+    assert world.sharer.made == [name_of(number)]
     record = world.record(number)
     assert record is not None
     assert (record.stage, record.order.consumer) == (ShareStage.STANDING, "vision-prod")
@@ -50,7 +54,8 @@ def test_the_requester_is_told_once_from_where_and_in_which_zone_to_launch(world
 def test_a_step_that_runs_twice_shares_once_and_speaks_once(world) -> None:
     number = buy(world, state="scheduled")
     world.run_until(NOW + MINUTE)
-    due = Due(key="again", kind="share", subject="", at=NOW, argument=f"cr-{number}")
+    argument = f"cr-{number}|{name_of(number)}"
+    due = Due(key="again", kind="share", subject="", at=NOW, argument=argument)
     assert world.sharing.share(due) == "nothing to share"
     world.settle()
     assert len(world.sharer.made) == len(world.saying("is shared")) == 1
@@ -60,7 +65,7 @@ def test_a_share_whose_answer_was_lost_is_found_not_made_again(world) -> None:
     world.sharer.lose_answer = True
     number = buy(world, state="scheduled")
     world.run_until(NOW + 2 * MINUTE)
-    assert world.sharer.made == [f"p{number}-cr-{number}"]
+    assert world.sharer.made == [name_of(number)]
     assert len(world.saying("is shared")) == 1
 
 
@@ -142,7 +147,7 @@ def test_the_share_ends_with_the_reservation_before_it_is_looked_what_is_left(wo
     becomes(world, number, "active", END - MINUTE)
     assert world.sharer.ended == []
     becomes(world, number, "expired", END + timedelta(hours=1))
-    assert world.sharer.ended == [f"p{number}-cr-{number}"]
+    assert world.sharer.ended == [name_of(number)]
     assert world.surveyed == ["no share"]
     assert world.actions(number) == ["share.stands", "share.ended"]
 
@@ -152,7 +157,7 @@ def test_what_vanishes_is_no_longer_shared(world) -> None:
     world.run_until(NOW + MINUTE)
     world.holdings.lost.add(f"cr-{number}")
     world.run_until(NOW + timedelta(hours=8))
-    assert world.sharer.ended == [f"p{number}-cr-{number}"]
+    assert world.sharer.ended == [name_of(number)]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +176,7 @@ def test_what_aws_does_not_share_is_never_tried(world, more) -> None:
 
 
 def test_what_the_team_uses_where_it_is_bought_is_not_shared(world) -> None:
-    (team,) = world.configuration.teams
+    team = world.configuration.teams[0]
     own = team.model_copy(update={"account": "research"})
     world.configuration = world.configuration.model_copy(update={"teams": (own,)})
     world.start()
@@ -183,7 +188,7 @@ def test_what_the_team_uses_where_it_is_bought_is_not_shared(world) -> None:
 def test_a_capacity_reservation_that_is_active_at_once_is_shared_at_once(world) -> None:
     number = world.bought(NOW, END, state="active", kind=Kind.ODCR).id
     world.run_until(NOW + 2 * MINUTE)
-    assert world.sharer.made == [f"p{number}-cr-{number}"]
+    assert world.sharer.made == [name_of(number)]
 
 
 def test_a_process_that_starts_anew_goes_on_where_the_other_ended(world) -> None:
@@ -193,6 +198,76 @@ def test_a_process_that_starts_anew_goes_on_where_the_other_ended(world) -> None
     world.start()
     world.run_until(NOW + 10 * MINUTE)
     assert len(world.sharer.made) == len(world.saying("is shared")) == 1
+
+
+# --- another team -------------------------------------------------------------------------------
+
+
+def moved(world, number, team):
+    """Hand it to somebody of that team."""
+    with world.store.transaction() as tx:
+        reservation = tx.reservations.get(number)
+        world.moving.move(
+            tx,
+            reservation,
+            tx.receipts.of(number)[0],
+            to="U0LIN",
+            team=team,
+            zone="Europe/Berlin",
+            now=world.clock.now(),
+        )
+    world.run_until(world.clock.now() + 5 * MINUTE)
+
+
+def test_what_another_team_takes_over_is_shared_with_its_account_and_no_longer_the_old(
+    world,
+) -> None:
+    number = buy(world, state="scheduled")
+    world.run_until(NOW + MINUTE)
+    moved(world, number, "speech")
+    assert list(world.sharer.shares) == [name_of(number, "speech-prod")]
+    assert world.sharer.ended == [name_of(number)]
+    assert len(world.saying("can be used from speech-prod")) == 1
+
+
+def test_a_team_that_uses_the_buying_account_needs_no_share(world) -> None:
+    number = buy(world, state="scheduled")
+    world.run_until(NOW + MINUTE)
+    moved(world, number, "infra")
+    assert list(world.sharer.shares) == []
+    world.run_until(START)
+    assert world.sharer.made == [name_of(number)]
+
+
+def test_what_comes_back_is_shared_by_a_share_of_its_own(world) -> None:
+    number = buy(world, state="scheduled")
+    world.run_until(NOW + MINUTE)
+    moved(world, number, "infra")
+    moved(world, number, "vision")
+    assert list(world.sharer.shares) == [f"{name_of(number)}-2"]
+
+
+def test_a_handover_inside_the_team_changes_no_share(world) -> None:
+    number = buy(world, state="scheduled")
+    world.run_until(NOW + MINUTE)
+    moved(world, number, "vision")
+    assert world.sharer.ended == []
+    assert world.sharer.made == [name_of(number)]
+
+
+def test_a_share_that_was_made_while_it_was_given_away_is_ended_all_the_same(world) -> None:
+    number = buy(world, state="scheduled")
+    share = world.sharer.share
+
+    def given_away_meanwhile(order):
+        world.sharer.share = share
+        moved(world, number, "infra")
+        return share(order)
+
+    world.sharer.share = given_away_meanwhile
+    world.run_until(NOW + 10 * MINUTE)
+    assert list(world.sharer.shares) == []
+    assert not world.saying("is shared")
 
 
 # --- health --------------------------------------------------------------------------------------
