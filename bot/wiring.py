@@ -23,6 +23,7 @@ from bot.services.digesting import Digesting
 from bot.services.duties import Duties, Step
 from bot.services.events import Hearing
 from bot.services.following import Following
+from bot.services.glancing import REDRAW, Glancing
 from bot.services.homes import Homes
 from bot.services.lending import Lending
 from bot.services.overstaying import Overstaying
@@ -184,6 +185,9 @@ def build(
             telling=telling, catalog=catalog, configuration=configuration, bell=bell,
         )
     )  # fmt: skip
+    glancing = Glancing(
+        store=store, clock=clock, following=following, telling=telling, bell=bell
+    )
     overviews = Overviews(
         store=store, clock=clock, verifying=verifying, digesting=digesting, quoting=quoting,
         catalog=catalog, configuration=configuration, bell=bell,
@@ -211,6 +215,7 @@ def build(
         watching=watching,
         overviews=overviews,
         homes=homes,
+        glancing=glancing,
     )  # fmt: skip
     answering = Answering(posting=posting, log=log)
     messenger = SlackMessenger(
@@ -240,6 +245,7 @@ def build(
                 "release": after.turn,
                 "tag": after.tag,
                 "prolong": after.prolong,
+                REDRAW: glancing.redraw,
                 "digest": digesting.digest,
                 "watch": watching.look,
                 SHARE: sharing.share,

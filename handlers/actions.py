@@ -14,10 +14,9 @@ from bot.domain.request import Parsed, Problem, Request, Status
 from handlers import after, ids, overview, questions, use, watching
 from handlers.answers import answers_to, is_settled, picked, settle
 from handlers.cards.buttons import seen
-from handlers.cards.decision import decision_card
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
-from handlers.commands import Scope, denial, list_page, obey
+from handlers.commands import Scope, denial, list_page, obey, shown_card
 from handlers.deliveries import Action, Command, Submission, read_item
 from handlers.desk import Desk
 from handlers.forms import FormContext, request_form
@@ -68,7 +67,7 @@ def _deny(pressed: Pressed, desk: Desk) -> Reply:
 
 
 def _another(pressed: Pressed, desk: Desk) -> Reply:
-    desk.quoting.show(_reservation(pressed), rank=pressed.value.rank or 1)
+    desk.quoting.show(_reservation(pressed), rank=pressed.value.rank or 1, by=pressed.user)
     return NOTHING
 
 
@@ -150,7 +149,7 @@ def _older(pressed: Pressed, desk: Desk) -> Reply:
 
 def _show(pressed: Pressed, desk: Desk) -> Reply:
     """Show one card in private."""
-    return Reply(messages=(decision_card(desk.views.card(_reservation(pressed)), live=False),))
+    return shown_card(desk, _reservation(pressed), locale=pressed.locale)
 
 
 def _turn(pressed: Pressed, desk: Desk) -> Reply:

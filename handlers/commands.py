@@ -10,6 +10,7 @@ from bot.domain.errors import BugError, UserError
 from bot.domain.records import Switch, gpu_id
 from bot.domain.request import Request, Status
 from bot.services.asking import Asker
+from bot.services.house_words import span
 from handlers import after, overview, use, watching
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
@@ -112,9 +113,20 @@ def _plan(said: Said, desk: Desk) -> Reply:
 
 def _status(said: Said, desk: Desk) -> Reply:
     if said.parsed.id is not None:
-        return Reply(messages=(decision_card(desk.views.card(_number(said)), live=False),))
+        return shown_card(desk, _number(said), locale=said.locale)
     switch = saying(SWITCHES[desk.switching.state()])
     return Reply(messages=(switch, *list_page(desk, user=said.user, scope="mine").messages))
+
+
+def shown_card(desk: Desk, reservation_id: int, *, locale: str) -> Reply:
+    """Return a copy of a card; what AWS showed over a minute ago is looked at again."""
+    card = decision_card(desk.views.card(reservation_id), live=False)
+    last = desk.glancing.look_again(reservation_id) if desk.glancing is not None else None
+    if last is None:
+        return Reply(messages=(card,))
+    age = desk.clock.now() - last
+    words = say("looking_again", locale, age=span(age))
+    return Reply(messages=(card, saying(words)))
 
 
 def _list(said: Said, desk: Desk) -> Reply:

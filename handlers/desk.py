@@ -16,6 +16,7 @@ from bot.ports import Bell, Clock, People, Store
 from bot.services.afterwards import Afterwards
 from bot.services.asking import Asker, Filed
 from bot.services.counsel import Counsel
+from bot.services.glancing import Glancing
 from bot.services.homes import Homes
 from bot.services.overviews import Overviews
 from bot.services.uses import Uses
@@ -55,7 +56,7 @@ class Asking(Protocol):
 class Quoting(Protocol):
     """Shows other options, and plans without filing."""
 
-    def show(self, reservation_id: int, *, rank: int) -> None:
+    def show(self, reservation_id: int, *, rank: int, by: str) -> None:
         """Put another option on the card."""
 
     def plan(
@@ -145,4 +146,5 @@ class Desk:
     watching: Watching | None = None
     overviews: Overviews | None = None
     homes: Homes | None = None
+    glancing: Glancing | None = None
     extras: Mapping[str, Extra] = field(default_factory=dict)

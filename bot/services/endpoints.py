@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.ending import usable
 from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.lifecycle import LIVE_RESERVATIONS
 from bot.domain.market import Kind
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.request import Target
@@ -108,10 +109,16 @@ class EndpointKeeping:
         with self.store.reading() as tx:
             reservation_id = reservation_id or self._meant(tx, named, by).id
             record = record_of(tx, reservation_id)
+            state = tx.reservations.get(reservation_id).state
         if record is None:
+            name = gpu_id(reservation_id)
+            if state not in LIVE_RESERVATIONS:
+                raise UserError(
+                    f"{name} is {state.replace('_', ' ')} and has no endpoint.",
+                    hint=f"status {name}",
+                )
             raise UserError(
-                f"{gpu_id(reservation_id)} has no endpoint.",
-                hint=f"endpoint create {gpu_id(reservation_id)} your-model-name",
+                f"{name} has no endpoint.", hint=f"endpoint create {name} your-model-name"
             )
         view = self.endpoints.look(record.order)
         if view is not None:

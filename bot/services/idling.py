@@ -115,10 +115,10 @@ class Idling:
             return use, at
         words = self._words(tx, reservation, receipt, use, gpus)
         if use.told_at is None:
-            self._tell_owner(tx, reservation, receipt, use, words, now=now)
+            self._tell_owner(tx, reservation, use, words, now=now)
             told = use.model_copy(update={"told_at": now, "told_last": now})
             return told, said_at(now + RAISE_AFTER, reservation.zone)
-        self._tell_channel(tx, reservation, receipt, use, words, now=now)
+        self._tell_channel(tx, reservation, use, words, now=now)
         return use.model_copy(update={"raised": True}), None
 
     def _when(self, reservation: Reservation, use: Use, now: datetime) -> datetime | None:
@@ -137,7 +137,6 @@ class Idling:
         self,
         tx: Transaction,
         reservation: Reservation,
-        receipt: Receipt,
         use: Use,
         words: tuple[Sentence, ...],
         *,
@@ -146,7 +145,7 @@ class Idling:
         self.telling.tell(
             tx,
             reservation.owner,
-            f"idle:{receipt.id}:{_since(use)}",
+            _episode(reservation, use),
             words,
             now=now,
             presses=idle_presses(reservation),
@@ -156,7 +155,6 @@ class Idling:
         self,
         tx: Transaction,
         reservation: Reservation,
-        receipt: Receipt,
         use: Use,
         words: tuple[Sentence, ...],
         *,
@@ -165,7 +163,7 @@ class Idling:
         self.telling.note(
             tx,
             reservation,
-            f"idle:{receipt.id}:{_since(use)}",
+            _episode(reservation, use),
             words,
             now=now,
             presses=idle_presses(reservation),
@@ -228,6 +226,11 @@ def _calm(use: Use) -> Use:
             "gpu_low": False,
         }
     )
+
+
+def _episode(reservation: Reservation, use: Use) -> str:
+    """Return what makes a word on idle machines unique: a join's parts are told together."""
+    return f"idle:{gpu_id(reservation.id)}:{_since(use)}"
 
 
 def _since(use: Use) -> str:

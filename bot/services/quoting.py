@@ -84,14 +84,7 @@ class Quoting:
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
             name = gpu_id(reservation_id)
-            if by not in (
-                reservation.requester,
-                reservation.owner,
-                *self.configuration.administrators,
-            ):
-                raise NotAllowedError(
-                    f"Only the requester, the owner or an administrator may search for {name}."
-                )
+            self._check_own(reservation, by)
             if reservation.state not in RENEWABLE:
                 raise UserError(
                     f"{name} is {reservation.state.replace('_', ' ')}; it can't be searched again.",
@@ -116,11 +109,15 @@ class Quoting:
         self.bell.ring()
         return saved
 
-    def show(self, reservation_id: int, *, rank: int) -> None:
-        """Show another option on the card. Raises UserError when there is no such option."""
+    def show(self, reservation_id: int, *, rank: int, by: str) -> None:
+        """Show another option on the card, which everybody sees.
+
+        Raises NotAllowedError for strangers, UserError when there is no such option.
+        """
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
+            self._check_own(reservation, by)
             record = tx.decisions.latest(reservation_id)
             ranks = {option.rank for option in record.decision.options} if record else set()
             if reservation.state is not ReservationState.QUOTED or rank not in ranks:
@@ -163,6 +160,14 @@ class Quoting:
         made_again = self._again(record, record, reservation)
         today = record.model_copy(update={"rules": self.configuration.rules})
         return record, made_again, self._again(record, today, reservation)
+
+    def _check_own(self, reservation: Reservation, by: str) -> None:
+        if by in (reservation.requester, reservation.owner, *self.configuration.administrators):
+            return
+        raise NotAllowedError(
+            "Only the requester, the owner or an administrator may change what is shown of"
+            f" {gpu_id(reservation.id)}."
+        )
 
     def _again(
         self, record: DecisionRecord, under: DecisionRecord, reservation: Reservation

@@ -30,6 +30,10 @@ ENGLISH = {
     ),
     "carry_out": "Yes, carry it out",
     "going_on": "I am on it.",
+    "looking_again": (
+        "That is what AWS showed {age} ago. I am looking again; its card is drawn anew with what"
+        " I find."
+    ),
     "what": "Machines",
     "length": "How long",
     "when": "When",
@@ -77,6 +81,10 @@ PORTUGUESE = {
     ),
     "carry_out": "Sim, execute",
     "going_on": "Já estou cuidando disso.",
+    "looking_again": (
+        "Isso é o que a AWS mostrava há {age}. Estou olhando de novo; o cartão é redesenhado com"
+        " o que eu achar."
+    ),
     "what": "Máquinas",
     "length": "Por quanto tempo",
     "when": "Quando",
@@ -124,6 +132,10 @@ SPANISH = {
     ),
     "carry_out": "Sí, ejecutar",
     "going_on": "Ya me ocupo de ello.",
+    "looking_again": (
+        "Eso es lo que AWS mostraba hace {age}. Estoy mirando de nuevo; la tarjeta se redibuja con"
+        " lo que halle."
+    ),
     "what": "Máquinas",
     "length": "Cuánto tiempo",
     "when": "Cuándo",

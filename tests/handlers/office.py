@@ -206,8 +206,8 @@ class Services:
         self._hear("change", reservation_id, parsed.line, by)
         return reservation(reservation_id)
 
-    def show(self, reservation_id: int, *, rank: int) -> None:
-        self._hear("show", reservation_id, rank)
+    def show(self, reservation_id: int, *, rank: int, by: str) -> None:
+        self._hear("show", reservation_id, rank, by)
 
     def plan(
         self, request: Request, *, zone: str, requester: str | None

@@ -92,7 +92,7 @@ def test_a_denial_form_that_does_not_open_leaves_a_line_to_send(office):
 
 def test_another_option_is_put_on_the_card(office):
     press(office, ids.ANOTHER, ButtonValue(reservation=42, rank=2))
-    assert office.services.told == [("show", 42, 2)]
+    assert office.services.told == [("show", 42, 2, "U0ANA")]
 
 
 def test_change_opens_the_form_filled_and_replaces_the_request(office):

@@ -167,3 +167,11 @@ def test_after_the_last_usable_minute_status_says_that_machines_are_being_termin
         assert "nding, instances are being terminated" in shown
     assert "gpu.extend" not in text_of(decision_card(view))
     assert "gpu.release" not in text_of(decision_card(view))
+
+
+def test_only_those_it_concerns_change_which_option_everybody_sees(world) -> None:
+    number = world.quoted().id
+    with pytest.raises(NotAllowedError):
+        world.quoting.show(number, rank=1, by=OTHER)
+    world.quoting.show(number, rank=1, by=REQ)
+    assert world.reservation(number).shown_rank == 1

@@ -238,3 +238,16 @@ def test_two_parts_are_told_one_by_one(world, ahead) -> None:
     world.run_until(second.start + timedelta(hours=1))
     assert len(world.saying("part 2 of 2 is ready")) == 1
     assert len(world.saying("part 2 of 2: 2 x p5.48xlarge")) == 2
+
+
+def test_a_joins_parts_that_stand_idle_together_are_told_once(world) -> None:
+    reservation = world.bought(START, START + timedelta(days=3))
+    with world.store.transaction() as tx:
+        [first] = tx.receipts.of(reservation.id)
+        tx.receipts.add(first.model_copy(update={"id": "cr-second", "revision": 0}))
+    shown = {"state": "active", "total_count": 2, "available_count": 2}
+    world.holdings.shown[first.id] = shown
+    world.holdings.shown["cr-second"] = shown
+    world.run_until(START + timedelta(hours=1))
+    told = [key for key in world.messenger.said if key.startswith("tell:U0ANA:idle:")]
+    assert len(told) == 1

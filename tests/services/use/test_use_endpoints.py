@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from bot.aws import AwsEndpoints
 from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Due
 from bot.domain.request import Target
@@ -293,3 +294,16 @@ def test_a_process_that_ends_during_a_create_has_written_it_down(world, late) ->
             )
         world.settle()
     assert world.calls("CreateEndpointConfig") == world.calls("CreateEndpoint") == 1
+
+
+def test_what_has_ended_is_not_offered_a_new_endpoint(world) -> None:
+    number = world.begun(PLAN, Target.ENDPOINT)
+    with pytest.raises(UserError) as running:
+        world.uses.endpoints.status(number, by="U0ANA")
+    assert running.value.hint == f"endpoint create gpu-{number} your-model-name"
+    with world.store.transaction() as tx:
+        held = tx.reservations.get(number)
+        tx.reservations.save(held.model_copy(update={"state": ReservationState.ENDED}))
+    with pytest.raises(UserError, match="is ended and has no endpoint") as over:
+        world.uses.endpoints.status(number, by="U0ANA")
+    assert over.value.hint == f"status gpu-{number}"
