@@ -11,7 +11,7 @@ RUN := .venv-run
 $(READY): requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
+	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
 sandbox: $(READY)  ## start the simulated world and the bot; prints the page's address

@@ -17,6 +17,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "bot")
+LEASHED = (sys.executable, "-m", "sandbox.leash", "bot")
+"""The same bot, which ends with the sandbox; its standard input must be held open."""
 HEALTH_SECONDS = 2.0
 # A stop is not worth more patience than this: the bot must survive SIGKILL anyway.
 GENTLE_SECONDS = 3.0
@@ -83,7 +85,7 @@ class BotProcess:
         *,
         environment: dict[str, str],
         log: Path,
-        command: Sequence[str] = COMMAND,
+        command: Sequence[str] = LEASHED,
     ) -> None:
         self.port = free_port()
         inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -91,6 +93,7 @@ class BotProcess:
         self._log = log
         self._command = tuple(command)
         self._process: subprocess.Popen[bytes] | None = None
+        self._leash: int | None = None
         self._started = 0.0
         self._starts = 0
         self._lock = threading.Lock()
@@ -127,19 +130,24 @@ class BotProcess:
         with self._lock:
             if self.running:
                 raise BotError("the bot is running; kill it first")
+            self._let_go()
             with self._open_log() as log:
+                end, self._leash = os.pipe()
                 try:
                     self._process = subprocess.Popen(  # noqa: S603 - the sandbox's own command
                         self._command,
                         cwd=REPOSITORY,
                         env=self.environment,
-                        stdin=subprocess.DEVNULL,
+                        stdin=end,
                         stdout=log,
                         stderr=subprocess.STDOUT,
                         start_new_session=True,
                     )
                 except OSError as error:
+                    self._let_go()
                     raise BotError(f"the bot could not be started: {error}") from error
+                finally:
+                    os.close(end)
             self._started = time.monotonic()
             self._starts += 1
 
@@ -150,12 +158,21 @@ class BotProcess:
                 return False
             self._process.kill()
             self._process.wait()
+            self._let_go()
             return True
+
+    def _let_go(self) -> None:
+        """Close the near end of the leash; a bot that still ran would end."""
+        if self._leash is not None:
+            os.close(self._leash)
+            self._leash = None
 
     def stop(self) -> None:
         """SIGTERM, and SIGKILL for one that does not listen."""
         process = self._process
         if process is None or process.poll() is not None:
+            with self._lock:
+                self._let_go()
             return
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
@@ -163,6 +180,8 @@ class BotProcess:
             process.wait(GENTLE_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
+        with self._lock:
+            self._let_go()
 
     async def health(self, session: aiohttp.ClientSession) -> Health | None:
         """The bot's own report, or None when it gives none."""

@@ -114,11 +114,8 @@ class Conversation:
             self.seen[said.channel, said.ts] = said.text
             if before is None:
                 lines.append((said.at, said, said.text))
-            else:
-                fresh = [line for line in said.text.splitlines() if line not in before]
-                lines.append(
-                    (self.surface.now(), said, "\n".join(["(changes)", *fresh[:MOST_FRESH]]))
-                )
+            elif fresh := self._fresh(before, said.text):
+                lines.append((self.surface.now(), said, "\n".join(["(changes)", *fresh])))
         for at, said, text in sorted(lines, key=lambda line: line[0]):
             self._line(at, PLACES[said.channel], NAMES.get(said.user, "slack"), text)
 
@@ -146,13 +143,19 @@ class Conversation:
                 raise DemoError(f"{what} did not come within {STEP_SECONDS:.0f} seconds")
             time.sleep(0.1)
 
+    @staticmethod
+    def _fresh(before: str, after: str) -> list[str]:
+        """The lines of a changed message that it did not have."""
+        return [line for line in after.splitlines() if line not in before][:MOST_FRESH]
+
     def _line(self, at: datetime, place: str, name: str, text: str) -> None:
         first, *others = text.splitlines() or [""]
         self.write(f"{at:%a %d %b %H:%M}Z  {place:<14} {name:>7}  {first}\n")
+        rest = "\n".join(others)
+        if rest in self.told:
+            return
+        self.told.add(rest)
         for other in others:
-            if other in self.told:
-                continue
-            self.told.add(other)
             self.write(f"{'':<17}  {'':<14} {'':>7}  {other}\n")
 
 

@@ -15,7 +15,7 @@ import aiohttp
 from aiohttp import web
 
 from sandbox.aws.supply import Supply
-from sandbox.bot_process import COMMAND, REPOSITORY, BotProcess, Health, free_port
+from sandbox.bot_process import LEASHED, REPOSITORY, BotProcess, Health, free_port
 from sandbox.clock import WorldClock
 from sandbox.control.aws import AwsControl
 from sandbox.control.bot import BotControl
@@ -100,7 +100,7 @@ class Settings:
     mode: Mode = "socket"
     config: Path
     scenario: Scenario = dataclasses.field(default_factory=Scenario)
-    command: Sequence[str] = COMMAND
+    command: Sequence[str] = LEASHED
     sign_in: Callable[[str, Path], dict[str, str]]
 
 

@@ -114,3 +114,12 @@ def test_the_page_fits_a_phone_and_moves_the_clock(page, world):
     assert world.get("/control/clock")["now"] > before
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 375
+
+
+@pytest.mark.parametrize("width", [320, 360])
+def test_on_the_narrowest_phones_the_whole_person_can_be_read(page, width):
+    page.set_viewport_size({"width": width, "height": 640})
+    picker = page.evaluate("document.querySelector('#person').getBoundingClientRect().toJSON()")
+    # "Eve · another organisation" with the arrow beside it needs some 240 pixels.
+    assert picker["width"] >= 240
+    assert picker["right"] <= width
