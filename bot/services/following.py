@@ -76,6 +76,7 @@ class Following:
         sequels.when_bought(tx, reservation, receipts, now=now)
         for receipt in receipts:
             plan_share(tx, reservation, receipt, self.telling.configuration, now=now)
+
     def followed(self, tx: Transaction, account: str, region: str) -> Sequence[Receipt]:
         """Return what is followed in an account and region and is there."""
         prefix = _look_name(account, region, "")
@@ -85,8 +86,10 @@ class Following:
             for receipt in tx.receipts.of(int(name.removeprefix(prefix).removeprefix("gpu-")))
             if _here(receipt, account, region) and not receipt.gone
         ]
+
     def hasten(self, tx: Transaction, receipt: Receipt, *, why: str, now: datetime) -> bool:
         """Have it looked at now instead of later, once for each `why`; return whether it will be.
+
         What is not followed any more is left alone.
         """
         account, region = receipt.account, receipt.region
@@ -280,7 +283,7 @@ class Following:
         segment = segment_at(receipt, now)
         if _ran_before(stored, receipt, segment):
             return
-        if parent_of(tx, reservation.id) is not None or receipt.last_error:
+        if receipt.gone or receipt.last_error or parent_of(tx, reservation.id) is not None:
             return
         if segment is None:
             coming = [one for one in receipt.segments if one.start > now]
@@ -316,7 +319,7 @@ class Following:
             return
         if reservation.state in (_S.PURCHASING, _S.NEEDS_REVIEW):
             return  # other parts are bought, or in doubt: whoever settles them moves it on
-        state = state_from(receipts)
+        state = state_from(receipts, before=reservation.state)
         if state is None or state == reservation.state:
             return
         if reservation.state not in LIVE_RESERVATIONS:
@@ -408,7 +411,13 @@ class Following:
             tx,
             reservation,
             f"failed:{receipt.id}",
-            progress.failed_words(reservation, receipt, purchase.approvers, parent),
+            progress.failed_words(
+                reservation,
+                receipt,
+                purchase.approvers,
+                parent=parent,
+                alone=len(tx.receipts.of(reservation.id)) == 1,
+            ),
             now=now,
         )
         if not said:

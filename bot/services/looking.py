@@ -45,7 +45,7 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _S = ReservationState
 
 
-def state_from(receipts: Sequence[Receipt]) -> ReservationState | None:
+def state_from(receipts: Sequence[Receipt], *, before: ReservationState) -> ReservationState | None:
     """Return what the receipts' words mean for their reservation; None when they say nothing."""
     words = {receipt.state for receipt in receipts if not receipt.gone}
     for known, state in (
@@ -55,13 +55,12 @@ def state_from(receipts: Sequence[Receipt]) -> ReservationState | None:
     ):
         if words & known:
             return state
-    if words and words <= ENDED_WORDS:
-        return _S.ENDED
-    if words & FAILED_WORDS and words <= FAILED_WORDS | ENDED_WORDS:
-        return _S.FAILED
-    if not words and receipts:
-        return _S.ENDED
-    return None
+    if not receipts or not words <= ENDED_WORDS | FAILED_WORDS:
+        return None
+    # What AWS forgot before it was paid never ran. A part that ran ends it, whatever became of
+    # the others: that another one's payment failed was told when it did.
+    never_ran = before is _S.PAYMENT_PENDING or all(one.state in FAILED_WORDS for one in receipts)
+    return _S.FAILED if never_ran else _S.ENDED
 
 
 def next_look(

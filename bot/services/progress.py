@@ -110,19 +110,27 @@ def ended_words(reservation: Reservation) -> tuple[Sentence, ...]:
 
 
 def failed_words(
-    reservation: Reservation, receipt: Receipt, approvers: Sequence[str], parent: int | None
+    reservation: Reservation,
+    receipt: Receipt,
+    approvers: Sequence[str],
+    *,
+    parent: int | None,
+    alone: bool,
 ) -> tuple[Sentence, ...]:
-    """Return that a payment failed, what that means, and what to do; names the approvers."""
+    """Return that a payment failed, what that means, and what to do; names the approvers.
+
+    `alone`: nothing else was bought for the reservation.
+    """
     names: Sentence = tuple(
         part for who in approvers if who.startswith("U") for part in (" ", Mention(id=who))
     )
-    result = (
-        "there is no capacity, and nothing stays paid. The money is free in the budget again, and"
-        " its reminders are withdrawn."
-        if parent is None
-        else f"{gpu_id(parent)} is not prolonged and ends when it would have. The money is free in"
-        " the budget again."
-    )
+    if parent is not None:
+        result = f"{gpu_id(parent)} is not prolonged and ends when it would have."
+    elif alone:
+        result = "there is no capacity, nothing stays paid, and its reminders are withdrawn."
+    else:
+        result = "this part has no capacity and is not paid; the other parts are looked at apart."
+    result += " The money is free in the budget again."
     before, known = id_words(receipt)
     return (
         (

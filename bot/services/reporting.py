@@ -12,6 +12,7 @@ from bot.domain.saying import Sentence, Strong
 from bot.domain.values import dollars
 from bot.ports import Transaction
 from bot.services.extensions import children_of
+from bot.services.looking import FAILED_WORDS
 from bot.services.using import COUNTED, hours, percent, usable_machine_hours, use_of
 
 _TENTH = Decimal("0.1")
@@ -41,7 +42,11 @@ class Report(Model):
 
 def report(tx: Transaction, reservation: Reservation) -> Report | None:
     """Return the figures; None when nothing was bought that shows how much of it is used."""
-    receipts = [one for one in tx.receipts.of(reservation.id) if one.kind in COUNTED]
+    receipts = [
+        one
+        for one in tx.receipts.of(reservation.id)
+        if one.kind in COUNTED and one.state not in FAILED_WORDS
+    ]
     paid = _paid(tx, reservation.id)
     if not receipts or not paid:
         return None

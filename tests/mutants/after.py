@@ -32,6 +32,8 @@ _RELEASES = ("tests/services/after/test_releasing.py",)
 _DIGESTS = ("tests/services/after/test_digesting.py", "tests/services/after/test_digest_sizes.py")
 _PROLONGS = ("tests/services/after/test_prolonging.py",)
 _MONTH = ("tests/system/month",)
+_JOINS = ("tests/services/after/test_joined.py",)
+_PROGRESS = "bot/services/progress.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -358,5 +360,40 @@ MUTANTS: tuple[Mutant, ...] = (
         "at = max(prolong_at(receipt), now + NOTICE)",
         "at = max(prolong_at(receipt), now)",
         _PROLONGS,
+    ),
+    Mutant(
+        "a join of which one part failed has failed as a whole",
+        _LOOKING,
+        "all(one.state in FAILED_WORDS for one in receipts)",
+        "any(one.state in FAILED_WORDS for one in receipts)",
+        _JOINS,
+    ),
+    Mutant(
+        "what AWS forgets before it is paid ends like what ran",
+        _LOOKING,
+        "never_ran = before is _S.PAYMENT_PENDING or all(",
+        "never_ran = all(",
+        _JOINS,
+    ),
+    Mutant(
+        "of what AWS forgot it is said that I keep looking",
+        _FOLLOWING,
+        "if receipt.gone or receipt.last_error or parent_of(",
+        "if receipt.last_error or parent_of(",
+        _JOINS,
+    ),
+    Mutant(
+        "the report counts the hours of a part that was never paid",
+        _REPORTING,
+        "if one.kind in COUNTED and one.state not in FAILED_WORDS",
+        "if one.kind in COUNTED",
+        _JOINS,
+    ),
+    Mutant(
+        "once it was active nothing more is ever said to be ready",
+        _FOLLOWING,
+        "and segment.start <= stored.checked_at < segment.end",
+        "and stored.checked_at < segment.end",
+        _MONTH,
     ),
 )
