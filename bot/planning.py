@@ -19,6 +19,8 @@ from bot.policy.configuration import Configuration
 from bot.policy.explaining import explain
 from bot.settings import read_configuration
 
+_LAST_YEAR = 9900
+"""Later years leave no room for a request that starts some years ahead."""
 DECIDED = ("reserve", "plan", "watch")
 
 
@@ -132,11 +134,14 @@ def _answer(parsed: Parsed, decision: Decision | None) -> dict[str, Any]:
 
 def _recorded(path: Path) -> Market:
     try:
-        return Market.model_validate_json(path.read_bytes())
+        market = Market.model_validate_json(path.read_bytes())
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror})") from None
     except ValidationError as error:
         raise SettingsError(f"{path}: {_first_fault(error)}") from None
+    if market.as_of.year > _LAST_YEAR:
+        raise SettingsError(f"{path}: as_of: no market was read in the year {market.as_of.year}")
+    return market
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, PlainSerializer
 
 _PRECISION = 28
 """Python's default number of digits."""
+_FIRST_YEAR = 1970
 _CENT = Decimal("0.01")
 _FOUR_PLACES = Decimal("0.0001")
 
@@ -58,11 +59,17 @@ def _rounded(number: Decimal, places: Decimal) -> Decimal:
 
 
 def utc(instant: datetime) -> datetime:
-    """Return the same instant with tzinfo UTC. Raises ValueError when it is naive."""
+    """Return the same instant with tzinfo UTC. Raises ValueError when it is naive or no date."""
     if instant.tzinfo is None:
         message = f"naive time {instant.isoformat()}: every time inside is aware UTC"
         raise ValueError(message)
-    return instant.astimezone(UTC)
+    try:
+        moment = instant.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("no calendar has this time in UTC") from error
+    if moment.year < _FIRST_YEAR:
+        raise ValueError(f"the year {moment.year} is before any that a market or a clock shows")
+    return moment
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
 """One shape for every market row, so that each rule is written once."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ from bot.domain.market import HourlyRate, Kind, Market, Offering, Owned, Segment
 from bot.engine.terms import Terms, bare
 
 PREPAID = frozenset({Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN})
+_LAST_DAY = datetime.max.replace(tzinfo=UTC)
 HOURLY = frozenset({Kind.ON_DEMAND, Kind.SPOT, Kind.ODCR})
 
 
@@ -221,4 +222,6 @@ def _owned_segments(row: Owned, terms: Terms) -> tuple[Segment, ...]:
     if row.kind in PREPAID:
         return ()
     begin = begin_of(row.start, terms)
+    if begin > _LAST_DAY - terms.asked:
+        return ()
     return (Segment(start=begin, end=begin + terms.asked, zone=row.zone),)

@@ -160,3 +160,29 @@ def _without(example: str) -> str:
     """Return the example file without the two keys that the test sets."""
     lines = example.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith(("kinds:", "default_target:")))
+
+
+@pytest.mark.parametrize(
+    "instant", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00Z"]
+)
+def test_a_time_that_no_calendar_has_is_said_and_not_stumbled_over(
+    market: Path, instant: str
+) -> None:
+    rows = json.loads(market.read_text(encoding="utf-8"))
+    rows["offerings"][0]["segments"][0]["end"] = instant
+    assert said(market, rows).startswith(f"{market}: offerings.0.segments.0.end: ")
+
+
+@pytest.mark.parametrize("end", ["9999-12-31T23:59:59Z", None])
+def test_an_odcr_without_a_sensible_end_is_decided_on(market: Path, end: str | None) -> None:
+    mine = owned(kind=Kind.ODCR).model_dump(mode="json") | {"end": end}
+    late = mine | {"ref": "late", "start": "9999-12-31T00:00:00Z"}
+    rows = market_of().model_dump(mode="json") | {"owned": [mine, late]}
+    market.write_text(json.dumps(rows), encoding="utf-8")
+    decision = answer(TEXT, market)["decision"]
+    assert decision["options"][0]["refs"] == ["cr-a"]
+
+
+def test_a_market_of_a_time_without_a_future_is_refused(market: Path) -> None:
+    rows = json.loads(market.read_text(encoding="utf-8")) | {"as_of": "9999-12-31T00:00:00Z"}
+    assert "as_of: no market was read in the year 9999" in said(market, rows)
