@@ -49,6 +49,8 @@ def _request(pressed: Pressed, desk: Desk) -> Reply:
             f"{gpu_id(number)} has changed since that card was drawn."
             " Please look at the new one first.",
             hint=f"status {gpu_id(number)}",
+            code="changed_since",
+            name=gpu_id(number),
         )
     desk.proposing.propose(number, by=pressed.user, rank=pressed.value.rank)
     return NOTHING
@@ -90,7 +92,7 @@ def _choice(pressed: Pressed, desk: Desk) -> Reply:
     if value.confirm:
         return _confirmed(pressed, desk, delivery)
     if is_settled(desk.store, delivery.id) and not value.again:
-        raise UserError("That question is settled already.", hint="list")
+        raise UserError("That question is settled already.", hint="list", code="settled")
     answers = answers_to(desk.store, delivery.id)
     if value.field is not None and value.choice is not None:
         others = {field: answer for field, answer in answers.items() if field != value.field}
@@ -143,7 +145,11 @@ def _older(pressed: Pressed, desk: Desk) -> Reply:
     if scope not in PLAIN:
         raise UserError("That list is not there any more.", hint="list")
     return list_page(
-        desk, user=pressed.user, scope=cast("Scope", scope), before=pressed.value.before
+        desk,
+        user=pressed.user,
+        scope=cast("Scope", scope),
+        locale=pressed.locale,
+        before=pressed.value.before,
     )
 
 
@@ -179,7 +185,7 @@ def _own_line(pressed: Pressed, desk: Desk) -> tuple[Delivery, Command, int | No
     Only its own sender may choose. A form stands for a line, a press for an empty one.
     """
     if pressed.value.delivery is None:
-        raise UserError("That question is settled already.", hint="list")
+        raise UserError("That question is settled already.", hint="list", code="settled")
     with desk.store.reading() as tx:
         delivery = tx.inbox.get(pressed.value.delivery)
     item = read_item(delivery.body)

@@ -100,7 +100,7 @@ def carried(pressed: Pressed, *, default: str = "") -> tuple[int, str]:
 def _number(said: Said) -> int:
     digits = (said.parsed.id or "").removeprefix("gpu-")
     if not digits.isdecimal():
-        raise UserError("Please say which one, by its number.", hint="list")
+        raise UserError("Please say which one, by its number.", hint="list", code="which_one")
     return int(digits)
 
 

@@ -28,7 +28,7 @@ def picked(
     """
     question = next((one for one in asked.questions if one.field == field), None)
     if question is None or not 0 <= choice < len(question.choices):
-        raise UserError("That question is settled already.", hint="list")
+        raise UserError("That question is settled already.", hint="list", code="settled")
     with store.transaction() as tx:
         text = tx.facts.get(_fact(delivery_id))
         answers = _ANSWERS.validate_json(text) if text is not None else {}

@@ -29,13 +29,6 @@ PAGE = 20
 MOST_PAGES = 4
 """Pages shown at once; five private messages are all that a response_url takes."""
 
-TITLES = {"mine": "Yours", "team": "Your team's", "all": "Everybody's"}
-SWITCHES = {
-    Switch.ON: "Buying is on.",
-    Switch.OFF: "Buying is stopped: nothing is bought until an administrator resumes it.",
-    Switch.SHADOW: "Shadow mode: everything happens but the purchase itself.",
-}
-
 
 def obey(said: Said, desk: Desk) -> Reply:
     """Return the answer to one line; questions and refusals are answers, too."""
@@ -114,8 +107,13 @@ def _plan(said: Said, desk: Desk) -> Reply:
 def _status(said: Said, desk: Desk) -> Reply:
     if said.parsed.id is not None:
         return shown_card(desk, _number(said), locale=said.locale)
-    switch = saying(SWITCHES[desk.switching.state()])
-    return Reply(messages=(switch, *list_page(desk, user=said.user, scope="mine").messages))
+    switch = saying(say(f"switch_{desk.switching.state()}", said.locale))
+    return Reply(
+        messages=(
+            switch,
+            *list_page(desk, user=said.user, scope="mine", locale=said.locale).messages,
+        )
+    )
 
 
 def shown_card(desk: Desk, reservation_id: int, *, locale: str) -> Reply:
@@ -131,10 +129,12 @@ def shown_card(desk: Desk, reservation_id: int, *, locale: str) -> Reply:
 
 def _list(said: Said, desk: Desk) -> Reply:
     scope = said.parsed.arguments.get("scope") or "mine"
-    return list_page(desk, user=said.user, scope=cast("Scope", scope))
+    return list_page(desk, user=said.user, scope=cast("Scope", scope), locale=said.locale)
 
 
-def list_page(desk: Desk, *, user: str, scope: Scope, before: int | None = None) -> Reply:
+def list_page(
+    desk: Desk, *, user: str, scope: Scope, locale: str, before: int | None = None
+) -> Reply:
     """Return the first pages of a list; the rest is behind a button."""
     views = desk.views.listing(scope=scope, user=user, before_id=before)
     pages = 1
@@ -145,7 +145,7 @@ def list_page(desk: Desk, *, user: str, scope: Scope, before: int | None = None)
         views += older
         pages += 1
     more = len(views) == PAGE * MOST_PAGES
-    messages = listing_messages(views, title=TITLES[scope], scope=scope, more=more)
+    messages = listing_messages(views, scope=scope, more=more, locale=locale)
     return Reply(messages=messages)
 
 
@@ -182,13 +182,13 @@ def denial(proposal_id: int, *, name: str, channel: str | None, locale: str) -> 
 
 def _stop(said: Said, desk: Desk) -> Reply:
     desk.switching.set(Switch.OFF, by=said.user)
-    return _word(SWITCHES[Switch.OFF])
+    return _word(say(f"switch_{Switch.OFF}", said.locale))
 
 
 def _resume(said: Said, desk: Desk) -> Reply:
     to = Switch.SHADOW if desk.resume_to is Switch.SHADOW else Switch.ON
     desk.switching.set(to, by=said.user)
-    return _word(SWITCHES[to])
+    return _word(say(f"switch_{to}", said.locale))
 
 
 def _help(said: Said, desk: Desk) -> Reply:
@@ -206,14 +206,18 @@ def number_of(name: str) -> int:
     """Return 42 for gpu-42. Raises UserError when it is no such name."""
     digits = name.removeprefix("gpu-")
     if not digits.isdigit():
-        raise UserError("Please say which one, by its number.", hint="list")
+        raise UserError("Please say which one, by its number.", hint="list", code="which_one")
     return int(digits)
 
 
 def _open_proposal(said: Said, desk: Desk) -> int:
     proposal = desk.views.card(_number(said)).proposal
     if proposal is None:
-        raise UserError(f"Nobody has asked for approval of {said.parsed.id} yet.")
+        raise UserError(
+            f"Nobody has asked for approval of {said.parsed.id} yet.",
+            code="not_asked",
+            name=said.parsed.id or "",
+        )
     return proposal.id
 
 

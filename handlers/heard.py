@@ -67,7 +67,7 @@ class Sent:
 
 def outdated() -> UserError:
     """Return the refusal of a button that carries what no button of today carries."""
-    return UserError("That button is from an older version of me.", hint="list")
+    return UserError("That button is from an older version of me.", hint="list", code="outdated")
 
 
 def number_in(argument: str | None) -> int:

@@ -97,4 +97,4 @@ class ButtonValue(Model):
             return cls.model_validate_json(text)
         except ValueError as error:
             message = "That button is from an older version of me and no longer works."
-            raise UserError(message, hint="/gpu list") from error
+            raise UserError(message, hint="/gpu list", code="outdated") from error

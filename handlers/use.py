@@ -132,7 +132,7 @@ def _reservation(pressed: Pressed) -> int:
 def _needed(said: Said) -> int:
     number = _number(said.parsed.id)
     if number is None:
-        raise UserError("Please say which one, by its number.", hint="list")
+        raise UserError("Please say which one, by its number.", hint="list", code="which_one")
     return number
 
 

@@ -6,7 +6,7 @@ after its delivery is marked, so that it comes once or not at all.
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, assert_never
+from typing import assert_never
 
 from structlog.typing import FilteringBoundLogger
 
@@ -21,7 +21,6 @@ from bot.domain.errors import (
 )
 from bot.domain.records import Delivery, Person
 from bot.domain.saying import Announcement, Audience
-from bot.ports import Transaction
 from handlers import ids
 from handlers.actions import press
 from handlers.answering import Answering, place_of
@@ -42,8 +41,6 @@ BATCH = 1
 DAILY = timedelta(days=1)
 """Zone and locale change rarely; who may spend is read afresh by the services."""
 ANY_AGE = timedelta(days=3650)
-LOOK_BACK = 200
-"""How many rows before its notice a late row is looked for; they are written one after another."""
 
 Worked = Command | Action | Submission | Opened | Late
 
@@ -98,25 +95,24 @@ class Worker:
         try:
             return self._carry_out_twice(delivery, item), "done"
         except NotAllowedError as error:
-            return Reply(
-                messages=(private.problem_of(error, locale=self._locale(item)),)
-            ), "not allowed"
+            return self._refused(error, item), "not allowed"
         except UserError as error:
-            return Reply(
-                messages=(private.problem_of(error, locale=self._locale(item)),)
-            ), "refused"
+            return self._refused(error, item), "refused"
         except UnknownRecordError:
-            words = private.saying("I know nothing by that number.", hint="list")
-            return Reply(messages=(words,)), "unknown"
+            refusal = UserError("I know nothing by that number.", hint="list", code="unknown")
+            return self._refused(refusal, item), "unknown"
         except StateError as error:
-            words = private.saying(f"That can't be done any more: {error}.", hint="list")
-            return Reply(messages=(words,)), "too late"
+            message = f"That can't be done any more: {error}."
+            return self._refused(UserError(message, hint="list", code="too_late"), item), "too late"
         except BusyError:
             raise
         except Exception:
             reference = f"d{delivery.id}"
             self.log.exception("delivery failed", reference=reference)
             return Reply(messages=(private.trouble(reference),)), "failed"
+
+    def _refused(self, error: UserError, item: Worked) -> Reply:
+        return Reply(messages=(private.problem_of(error, locale=self._locale(item)),))
 
     def _carry_out_twice(self, delivery: Delivery, item: Worked) -> Reply:
         """Carry it out; when another writer won, look again once with what is stored now."""
@@ -156,7 +152,7 @@ class Worker:
                 self._draw_home(item.user, anew=True)
                 return NOTHING
             case Late():
-                return self._ask(delivery, item)
+                return self._ask(item)
         assert_never(item)
 
     def _person(self, user: str) -> Person:
@@ -170,9 +166,9 @@ class Worker:
         except DeliveryError:
             person = self._last_known(user)
         if person.external:
-            raise NotAllowedError("Only members of this workspace may use me.")
+            raise NotAllowedError("Only members of this workspace may use me.", code="stranger")
         if person.bot or not person.active:
-            raise NotAllowedError("Only people with an active account may use me.")
+            raise NotAllowedError("Only people with an active account may use me.", code="inactive")
         return person
 
     def _last_known(self, user: str) -> Person:
@@ -180,7 +176,7 @@ class Worker:
             return self.desk.people.person(user, max_age=ANY_AGE)
         except DeliveryError as error:
             message = "Slack could not tell me who you are just now. Please try again in a minute."
-            raise UserError(message) from error
+            raise UserError(message, code="slack_silent") from error
 
     def _locale(self, item: Worked) -> str:
         """Return the language to answer in, as far as it is known."""
@@ -201,10 +197,10 @@ class Worker:
             )
         self.desk.bell.ring()
 
-    def _ask(self, delivery: Delivery, notice: Late) -> Reply:
+    def _ask(self, notice: Late) -> Reply:
         with self.desk.store.reading() as tx:
-            late = _late_one(tx, before=delivery.id, key=notice.of)
-        if late is None:
+            late = tx.inbox.find(notice.of)
+        if late is None or not late.late:
             return NOTHING
         question = private.late(
             described(notice.what), delivery=late.id, locale=self._locale(notice)
@@ -221,15 +217,3 @@ def described(item: Command | Action | Submission) -> str:
             return f"pressed {item.action_id.removeprefix('gpu.')}"
         case Submission():
             return "sent the form"
-
-
-def _late_one(tx: Transaction, *, before: int, key: str) -> Delivery | None:
-    """Return the late row that a notice is about; it was written just before the notice."""
-    for number in range(before - 1, max(0, before - LOOK_BACK), -1):
-        try:
-            row: Any = tx.inbox.get(number)
-        except UnknownRecordError:
-            continue
-        if row.key == key:
-            return row if row.late else None
-    return None

@@ -35,12 +35,19 @@ class SettingsError(GpuBotError):
 
 
 class UserError(GpuBotError):
-    """The person can mend it; `hint` is a line that works."""
+    """The person can mend it; `hint` is a line that works.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    `code` names the sentence where it is said in other languages, too; `named` are its values.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, code: str = "", **named: str
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.code = code
+        self.named = named
 
 
 class CommandError(UserError):

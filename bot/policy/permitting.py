@@ -4,6 +4,7 @@ from collections.abc import Collection
 from enum import StrEnum
 
 from bot.domain.base import Model
+from bot.domain.errors import NotAllowedError
 from bot.domain.records import Person
 from bot.policy.configuration import Configuration, Team
 
@@ -122,6 +123,26 @@ def approval_words(obstacle: Obstacle) -> str:
         Obstacle.OWN: "You asked for this, or will own it, so somebody else must approve it.",
     }
     return (ANYONE | own)[obstacle]
+
+
+def not_yours(reservation_name: str) -> NotAllowedError:
+    """Return the refusal of somebody whom a reservation does not concern."""
+    return NotAllowedError(
+        f"Only the requester, the owner or an administrator may do that with {reservation_name}.",
+        code="not_yours",
+        name=reservation_name,
+    )
+
+
+def may_not_decide(obstacle: Obstacle) -> NotAllowedError:
+    """Return the refusal of somebody who may not approve or deny."""
+    return NotAllowedError(approval_words(obstacle), code=f"may_not_{obstacle}")
+
+
+def may_not_ask(obstacle: Obstacle) -> NotAllowedError:
+    """Return the refusal of somebody who may not file a request."""
+    code = "may_not_ask" if obstacle is Obstacle.NOT_NAMED else f"may_not_{obstacle}"
+    return NotAllowedError(asking_words(obstacle), code=code)
 
 
 def asking_words(obstacle: Obstacle) -> str:

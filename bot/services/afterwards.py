@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.errors import UserError
 from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
 from bot.domain.saying import Sentence
 from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
+from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, Store, Tagger
 from bot.services.closing import Closing
 from bot.services.ending_as_planned import let_end
@@ -150,10 +151,7 @@ class Afterwards:
     def _check(self, reservation: Reservation, by: str) -> None:
         known = (reservation.owner, reservation.requester, *self.configuration.administrators)
         if by not in known:
-            raise NotAllowedError(
-                f"Only the requester, the owner or an administrator may say that of"
-                f" {gpu_id(reservation.id)}."
-            )
+            raise not_yours(gpu_id(reservation.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from bot.policy.permitting import (
     Standing,
     approval_words,
     may_approve,
+    may_not_decide,
     unfit,
 )
 from bot.ports import Bell, Clock, Store, Transaction
@@ -101,7 +102,7 @@ class Approving:
         standing = self.verifying.standing(by)
         obstacle = unfit(standing)
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
         if not may_act_alone(by, before, self.configuration):
             raise NotAllowedError("You may not act alone on this amount.")
         if not reason.strip():
@@ -147,7 +148,7 @@ class Approving:
             proposal, reservation = self._open(tx, proposal_id, now, by=by)
             obstacle = unfit(standing) or self._voiceless(tx, proposal, standing, now)
             if obstacle is not None:
-                raise NotAllowedError(approval_words(obstacle))
+                raise may_not_decide(obstacle)
             if by not in {verdict.approver for verdict in tx.proposals.given(proposal_id)}:
                 self._give(tx, proposal, by, "deny", now, reason=reason)
             moved = tx.proposals.move(proposal, ProposalState.DENIED, note=f"denied by @{by}")
@@ -258,7 +259,7 @@ class Approving:
         if obstacle is None and seat in taken.values():
             obstacle = Obstacle.TWICE
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
         if seat is not None and seat != by:
             tx.facts.put(seat_name(proposal.id, by), seat, at=now)
 

@@ -9,7 +9,14 @@ from bot.domain.lifecycle import BEFORE_PURCHASE, ReservationState
 from bot.domain.records import AuditEntry, Reservation, gpu_id
 from bot.domain.request import Parsed, Request, Status
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import asking_groups, asking_words, may_ask, teams_of, unfit
+from bot.policy.permitting import (
+    asking_groups,
+    may_ask,
+    may_not_ask,
+    not_yours,
+    teams_of,
+    unfit,
+)
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
 from bot.services.searching import quote_due
@@ -113,6 +120,8 @@ class Asking:
                     f"{name} is {reservation.state.replace('_', ' ')}: only what is not bought yet"
                     " can be cancelled.",
                     hint=f"status {name}",
+                    code="bought_already",
+                    name=name,
                 )
             self.closing.withdraw_proposal(tx, reservation, now=now, note=f"withdrawn by @{by}")
             tx.loans.release(reservation_id)
@@ -177,7 +186,7 @@ class Asking:
         standing = self.verifying.standing(user, asking_groups(self.configuration))
         obstacle = may_ask(standing, self.configuration)
         if obstacle is not None:
-            raise NotAllowedError(asking_words(obstacle))
+            raise may_not_ask(obstacle)
         names = [team.name for team in teams_of(standing, self.configuration)]
         if request.team is not None:
             if request.team in names:
@@ -200,10 +209,7 @@ class Asking:
 
     def _check_own(self, reservation: Reservation, by: str) -> None:
         if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise NotAllowedError(
-                f"Only the requester, the owner or an administrator may change"
-                f" {gpu_id(reservation.id)}."
-            )
+            raise not_yours(gpu_id(reservation.id))
 
     def _write(
         self, tx: Transaction, reservation: Reservation, by: str, action: str, now: datetime

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.cleanup import CleanItem, CleanUp, ItemStage, Maker
-from bot.domain.errors import NotAllowedError, PurchaseError, UserError
+from bot.domain.errors import PurchaseError, UserError
 from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
 from bot.domain.using import LeftoverKind
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, may_approve, unfit
+from bot.policy.permitting import may_approve, may_not_decide, not_yours, unfit
 from bot.ports import Bell, Clock, Leftovers, Store, Transaction
 from bot.services import cleanup_words as words
 from bot.services.announcing import ask_approvers, redraw
@@ -154,7 +154,7 @@ class Cleaning:
                 owner=reservation.owner,
             )
             if obstacle is not None:
-                raise NotAllowedError(approval_words(obstacle))
+                raise may_not_decide(obstacle)
             agreed = item.model_copy(update={"stage": _I.REMOVING, "agreed_by": by})
             self._begin(tx, reservation, agreed, now)
             self._keep(tx, reservation, with_item(record, agreed), now)
@@ -347,15 +347,12 @@ class Cleaning:
 
     def _check_own(self, reservation: Reservation, by: str) -> None:
         if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise NotAllowedError(
-                "Only the requester, the owner or an administrator may clean up"
-                f" {gpu_id(reservation.id)}."
-            )
+            raise not_yours(gpu_id(reservation.id))
 
     def _check_fit(self, by: str) -> None:
         obstacle = unfit(self.verifying.standing(by))
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
 
 
 def _in_order(items: Iterable[CleanItem]) -> list[CleanItem]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.ending import usable
-from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.errors import UserError
 from bot.domain.lifecycle import LIVE_RESERVATIONS
 from bot.domain.market import Kind
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
@@ -19,7 +19,7 @@ from bot.domain.saying import Press, Section
 from bot.domain.using import EndpointOrder, EndpointRecord, EndpointStage
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, unfit
+from bot.policy.permitting import may_not_decide, not_yours, unfit
 from bot.ports import Bell, Clock, Endpoints, Store, Transaction
 from bot.services import endpoint_words as words
 from bot.services.announcing import say
@@ -352,15 +352,12 @@ class EndpointKeeping:
 
     def _check_own(self, reservation: Reservation, by: str) -> None:
         if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise NotAllowedError(
-                "Only the requester, the owner or an administrator may do that with"
-                f" {gpu_id(reservation.id)}."
-            )
+            raise not_yours(gpu_id(reservation.id))
 
     def _check_fit(self, by: str) -> None:
         obstacle = unfit(self.verifying.standing(by))
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
 
 
 def _plan_receipt(tx: Transaction, reservation: Reservation) -> Receipt | None:

@@ -11,13 +11,14 @@ from decimal import Decimal
 from typing import NoReturn
 
 from bot.domain.decision import Certainty, Note, Option
-from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.errors import UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Leg, Proposal, Reservation, gpu_id
 from bot.domain.request import Request, Target
 from bot.domain.saying import Code, Moment, Sentence, Strong
 from bot.domain.values import dollars, money_text
 from bot.policy.configuration import Configuration
+from bot.policy.permitting import not_yours
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
@@ -124,9 +125,7 @@ class Extending:
     ) -> None:
         name = gpu_id(parent.id)
         if by not in (parent.requester, parent.owner, *self.configuration.administrators):
-            raise NotAllowedError(
-                f"Only the requester, the owner or an administrator may extend {name}."
-            )
+            raise not_yours(name)
         if parent.state not in (_S.ACTIVE, _S.SCHEDULED):
             raise UserError(
                 f"{name} is {parent.state.replace('_', ' ')}; only what is scheduled or active"

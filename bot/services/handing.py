@@ -8,7 +8,7 @@ from bot.domain.records import gpu_id
 from bot.domain.saying import Mention, Press, Sentence, Strong
 from bot.domain.values import Instant, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, asking_groups, teams_of, unfit
+from bot.policy.permitting import approval_words, asking_groups, may_not_decide, teams_of, unfit
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.moving import Moving, left_words, live_receipt, shared_words
 from bot.services.releasing import offer_name
@@ -100,7 +100,7 @@ class Handing:
         standing = self.verifying.standing(by, asking_groups(self.configuration))
         obstacle = unfit(standing)
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
         teams = teams_of(standing, self.configuration)
         now = self.clock.now()
         with self.store.transaction() as tx:

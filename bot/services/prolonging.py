@@ -15,7 +15,7 @@ from bot.domain.records import AuditEntry, Due, Proposal, Reservation, Switch, g
 from bot.domain.saying import Mention, Moment, Press, Sentence, Strong
 from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import Obstacle, approval_words, may_approve
+from bot.policy.permitting import Obstacle, may_approve, may_not_decide, not_yours
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.announcing import ask_approvers
@@ -109,7 +109,7 @@ class Prolonging:
             parent = tx.reservations.get(reservation_id)
         obstacle = self._obstacle(by, parent, up_to_usd)
         if obstacle is not None:
-            raise NotAllowedError(approval_words(obstacle))
+            raise may_not_decide(obstacle)
         if tier is not None and tier.needed > 1:
             raise NotAllowedError(
                 f"{dollars(up_to_usd)} needs {tier.needed} people, so it can't be allowed ahead."
@@ -309,10 +309,7 @@ class Prolonging:
 
     def _check_own(self, parent: Reservation, by: str) -> None:
         if by not in (parent.requester, parent.owner, *self.configuration.administrators):
-            raise NotAllowedError(
-                f"Only the requester, the owner or an administrator may say that of"
-                f" {gpu_id(parent.id)}."
-            )
+            raise not_yours(gpu_id(parent.id))
 
 
 def _permitted_words(parent: Reservation, permission: Permission, at: datetime | None) -> Sentence:

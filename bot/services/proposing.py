@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.decision import Option
-from bot.domain.errors import MarketError, NotAllowedError, UserError
+from bot.domain.errors import MarketError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import (
@@ -22,6 +22,7 @@ from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.values import dollars, money_text
 from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration, Tier
+from bot.policy.permitting import not_yours
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Buyer, Clock, Store, Transaction
 from bot.services import budgeting
@@ -96,10 +97,7 @@ class Proposing:
     def _check_asker(self, reservation: Reservation, by: str) -> None:
         if by in (reservation.requester, reservation.owner, *self.configuration.administrators):
             return
-        raise NotAllowedError(
-            f"Only the requester, the owner or an administrator may ask for"
-            f" {gpu_id(reservation.id)}'s approval."
-        )
+        raise not_yours(gpu_id(reservation.id))
 
     def _chosen(
         self, reservation: Reservation, record: DecisionRecord | None, rank: int | None

@@ -15,7 +15,7 @@ from bot.domain.saying import Mention, Press, Sentence
 from bot.domain.values import Instant
 from bot.policy.configuration import Configuration
 from bot.policy.delegating import seat_of
-from bot.policy.permitting import Obstacle, approval_words, unfit
+from bot.policy.permitting import Obstacle, may_not_decide, unfit
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.entitling import entitled, named
 from bot.services.pleading import Pleading
@@ -70,7 +70,7 @@ class Questioning:
             )
             obstacle = unfit(standing) or (Obstacle.NOT_NAMED if seat is None else None)
             if obstacle is not None:
-                raise NotAllowedError(approval_words(obstacle))
+                raise may_not_decide(obstacle)
             asked = _questions(tx, proposal_id)
             same = next((one for one in asked if (one.by, one.text) == (by, words)), None)
             if same is not None:

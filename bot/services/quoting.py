@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 
 from bot.catalog import Catalog
 from bot.domain.decision import Decision
-from bot.domain.errors import ConflictError, NotAllowedError, UnknownRecordError, UserError
+from bot.domain.errors import ConflictError, UnknownRecordError, UserError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import HourlyRate, Market, Owned
 from bot.domain.records import AuditEntry, DecisionRecord, Reservation, gpu_id
 from bot.domain.request import Request
 from bot.engine.deciding import decide
 from bot.policy.configuration import Configuration
+from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, MarketReader, Store, Transaction
 from bot.services.searching import quote_due, refusal_name
 from bot.services.telling import Telling
@@ -164,10 +165,7 @@ class Quoting:
     def _check_own(self, reservation: Reservation, by: str) -> None:
         if by in (reservation.requester, reservation.owner, *self.configuration.administrators):
             return
-        raise NotAllowedError(
-            "Only the requester, the owner or an administrator may change what is shown of"
-            f" {gpu_id(reservation.id)}."
-        )
+        raise not_yours(gpu_id(reservation.id))
 
     def _again(
         self, record: DecisionRecord, under: DecisionRecord, reservation: Reservation

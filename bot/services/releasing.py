@@ -18,7 +18,7 @@ from bot.domain.records import Due, Receipt, Reservation, gpu_id
 from bot.domain.saying import Mention, Moment, Press, Sentence, Strong
 from bot.domain.values import Instant, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import asking_groups, asking_words, may_ask, teams_of
+from bot.policy.permitting import asking_groups, may_ask, may_not_ask, teams_of
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.closing import Closing
 from bot.services.extensions import parent_of
@@ -117,7 +117,7 @@ class Releasing:
         standing = self.verifying.standing(by, asking_groups(self.configuration))
         obstacle = may_ask(standing, self.configuration)
         if obstacle is not None:
-            raise NotAllowedError(asking_words(obstacle))
+            raise may_not_ask(obstacle)
         teams = teams_of(standing, self.configuration)
         now = self.clock.now()
         with self.store.transaction() as tx:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from bot.domain.errors import NotAllowedError, UserError
+from bot.domain.errors import UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Reservation, gpu_id
 from bot.domain.saying import Mention, Moment, Sentence
 from bot.domain.values import money_text, utc_text
 from bot.policy.configuration import Configuration
+from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, Store
 from bot.services import budgeting
 from bot.services.committing import proposal_due, standing_name
@@ -42,9 +43,7 @@ class Retrying:
                 reservation.owner,
                 *self.configuration.administrators,
             ):
-                raise NotAllowedError(
-                    f"Only the requester, the owner or an administrator may go on with {name}."
-                )
+                raise not_yours(name)
             if tx.facts.get(standing_name(proposal_id)) is not None:
                 return reservation
             newest = tx.proposals.current(reservation.id)

@@ -8,7 +8,7 @@ from bot.domain.records import AuditEntry, Due, Switch, gpu_id
 from bot.domain.saying import Announcement, Audience, Mention, Section
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, unfit
+from bot.policy.permitting import may_not_decide, unfit
 from bot.ports import Bell, Clock, Store
 from bot.services.telling import Telling
 from bot.services.verifying import Verifying
@@ -51,11 +51,13 @@ class Switching:
         Stopping never waits for Slack to confirm who it is; resuming does.
         """
         if by not in self.configuration.administrators:
-            raise NotAllowedError("Only an administrator may stop or resume purchasing.")
+            raise NotAllowedError(
+                "Only an administrator may stop or resume purchasing.", code="not_administrator"
+            )
         if to is not Switch.OFF:
             obstacle = unfit(self.verifying.standing(by))
             if obstacle is not None:
-                raise NotAllowedError(approval_words(obstacle))
+                raise may_not_decide(obstacle)
         now = self.clock.now()
         with self.store.transaction() as tx:
             before = switch_of(tx, self.configuration)

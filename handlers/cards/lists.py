@@ -9,6 +9,7 @@ from handlers import ids
 from handlers.cards import wording
 from handlers.cards.bought import confirmed
 from handlers.cards.limits import split
+from handlers.cards.phrases import say
 from handlers.rendering import (
     actions,
     button,
@@ -26,11 +27,13 @@ LINES_IN_A_SECTION = 4
 
 
 def listing_messages(
-    views: Sequence[CardView], *, title: str, scope: str, more: bool
+    views: Sequence[CardView], *, scope: str, more: bool, locale: str
 ) -> tuple[Message, ...]:
     """Return the list; with `more`, the last message has a button for the older ones."""
+    title = say(f"list_{scope}", locale)
     if not views:
-        return (Message(f"{title}: nothing is open.", (section(f"{title}: nothing is open."),)),)
+        empty = say("list_empty", locale, title=title)
+        return (Message(empty, (section(empty),)),)
     lines = [line(view) for view in views]
     blocks: list[Block] = [section(strong(title))]
     blocks += [
@@ -39,8 +42,8 @@ def listing_messages(
     ]
     if more:
         value = ids.ButtonValue(scope=scope, before=views[-1].reservation.id)
-        blocks += actions([button("Show older ones", ids.OLDER, value.text())])
-    return split(f"{title}: {len(views)} shown.", blocks)
+        blocks += actions([button(say("older", locale), ids.OLDER, value.text())])
+    return split(say("list_shown", locale, title=title, count=str(len(views))), blocks)
 
 
 def line(view: CardView) -> str:

@@ -28,6 +28,15 @@ ENGLISH = {
         "Slack showed you an error because I was slow to answer. Nothing has been done yet."
         " Do you still want this?"
     ),
+    "list_mine": "Yours",
+    "list_team": "Your team's",
+    "list_all": "Everybody's",
+    "list_empty": "{title}: nothing is open.",
+    "list_shown": "{title}: {count} shown.",
+    "older": "Show older ones",
+    "switch_on": "Buying is on.",
+    "switch_off": "Buying is stopped: nothing is bought until an administrator resumes it.",
+    "switch_shadow": "Shadow mode: everything happens but the purchase itself.",
     "carry_out": "Yes, carry it out",
     "going_on": "I am on it.",
     "looking_again": (
@@ -79,6 +88,15 @@ PORTUGUESE = {
         "O Slack mostrou um erro porque demorei a responder. Nada foi feito ainda."
         " Você ainda quer isto?"
     ),
+    "list_mine": "Seus",
+    "list_team": "Do seu time",
+    "list_all": "De todos",
+    "list_empty": "{title}: nada está aberto.",
+    "list_shown": "{title}: {count} na lista.",
+    "older": "Mostrar os mais antigos",
+    "switch_on": "As compras estão ligadas.",
+    "switch_off": "As compras estão paradas: nada é comprado até um administrador retomar.",
+    "switch_shadow": "Modo de ensaio: tudo acontece, menos a compra.",
     "carry_out": "Sim, execute",
     "going_on": "Já estou cuidando disso.",
     "looking_again": (
@@ -130,6 +148,15 @@ SPANISH = {
         "Slack mostró un error porque tardé en responder. Aún no se ha hecho nada."
         " ¿Todavía lo quiere?"
     ),
+    "list_mine": "Suyos",
+    "list_team": "De su equipo",
+    "list_all": "De todos",
+    "list_empty": "{title}: no hay nada abierto.",
+    "list_shown": "{title}: {count} en la lista.",
+    "older": "Mostrar los más antiguos",
+    "switch_on": "Las compras están activas.",
+    "switch_off": "Las compras están paradas: nada se compra hasta que un administrador reanude.",
+    "switch_shadow": "Modo de ensayo: todo ocurre menos la compra.",
     "carry_out": "Sí, ejecutar",
     "going_on": "Ya me ocupo de ello.",
     "looking_again": (

@@ -6,6 +6,7 @@ from bot.domain.request import Parsed, Problem, Question
 from handlers import ids
 from handlers.cards.limits import split
 from handlers.cards.phrases import say
+from handlers.cards.refusals import refusal_words
 from handlers.rendering import (
     actions,
     button,
@@ -37,7 +38,7 @@ def saying(text: str, *, hint: str | None = None, locale: str = ENGLISH_LOCALE) 
 
 def problem_of(error: UserError, *, locale: str = ENGLISH_LOCALE) -> Message:
     """Return why it did not go on, and what would; people in our own words are named."""
-    words = shown(error.message)
+    words = shown(refusal_words(error, locale))
     if not isinstance(error, CommandError):
         words = peopled(words)
     return _saying(words, hint=error.hint, locale=locale)

@@ -109,8 +109,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "who lets it end hears on",
         _REMINDING,
-        "and _may_end(tx, reservation, receipt),",
-        "and not _may_end,",
+        "and is_meant_to_end(tx, reservation, receipt),",
+        "and not is_meant_to_end,",
         _EXTENDS,
     ),
     Mutant(
@@ -123,8 +123,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "counts that were not read are believed",
         _IDLING,
-        "if use is None or receipt.kind not in COUNTED or receipt.last_error or receipt.gone:",
-        "if use is None or receipt.kind not in COUNTED or receipt.gone:",
+        "if use is None or receipt.last_error or receipt.gone:",
+        "if use is None or receipt.gone:",
         _IDLES,
     ),
     Mutant(
@@ -199,14 +199,14 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the sum without asking counts only the last extension",
-        _EXTENDING,
-        "        total += proposal.ceiling\n",
-        "        total += Decimal(0)\n",
+        _PERMISSIONS,
+        "            total += proposal.ceiling\n",
+        "            total = proposal.ceiling\n",
         _EXTENDS,
     ),
     Mutant(
         "one allows ahead what takes two",
-        _EXTENDING,
+        _PROLONGING,
         "if tier is not None and tier.needed > 1:",
         "if tier is None:",
         _EXTENDS,

@@ -140,7 +140,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "whoever asked agrees as well",
         _CLEAN,
-        "            if obstacle is not None:\n                raise NotAllowedError(approval_words(obstacle))\n            agreed",
+        "            if obstacle is not None:\n                raise may_not_decide(obstacle)\n            agreed",
         "            agreed",
         _CLEANING,
     ),

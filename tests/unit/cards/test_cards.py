@@ -44,6 +44,8 @@ NASTY = st.text(max_size=400) | st.sampled_from(
     ["<!channel>", "&" * 3_000, "`" * 50, "*a* _b_ ~c~", "\u202egpj.exe", "x" * 5_000, "\n\n"]
 )
 
+EN = "en-US"
+
 
 def words(message):
     return json.dumps(list(message.blocks), ensure_ascii=False)
@@ -206,7 +208,7 @@ def test_nothing_can_be_cancelled_or_changed_once_money_may_be_spent(state):
 def test_a_tick_stands_only_where_aws_says_so(receipts, ticked):
     view = card(reservation=reservation(state=State.SCHEDULED, option=option()), receipts=receipts)
     assert ("✓" in words(decision_card(view))) is ticked
-    assert ("✓" in words(listing_messages([view], title="x", scope="all", more=False)[0])) is ticked
+    assert ("✓" in words(listing_messages([view], scope="all", more=False, locale=EN)[0])) is ticked
 
 
 def test_what_bills_by_the_hour_is_starting_and_has_no_payment_that_is_pending():
@@ -283,7 +285,7 @@ def test_no_text_from_outside_breaks_a_card_or_becomes_live(reason, note, team):
     for message in (
         decision_card(view),
         approval_card(view),
-        *listing_messages([view], title="All", scope="all", more=True),
+        *listing_messages([view], scope="all", more=True, locale=EN),
         private.saying(reason, hint=note),
         private.filed(hostile, reason, locale="pt-BR"),
     ):
@@ -327,7 +329,7 @@ def test_eighty_long_lines_are_spread_over_messages_and_all_there():
         card(reservation=reservation(n, request=request(reason="r" * (5_000 if n == 3 else 200))))
         for n in range(1, 81)
     ]
-    messages = listing_messages(views, title="Everybody's", scope="all", more=False)
+    messages = listing_messages(views, scope="all", more=False, locale=EN)
     assert all(faults(list(message.blocks)) == [] for message in messages)
     everything = "".join(words(message) for message in messages)
     assert all(f"*gpu-{n}*" in everything for n in range(1, 81))
