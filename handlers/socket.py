@@ -15,7 +15,7 @@ import structlog
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode.base_handler import BaseSocketModeHandler
 from slack_bolt.adapter.socket_mode.internals import send_response
-from slack_sdk.errors import SlackClientError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.client import BaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
@@ -28,6 +28,9 @@ from handlers.web import SLACK_API, reading_client
 
 PING_SECONDS: Final = 5
 """The client looks after its connection this often, and gives a silent one up after four."""
+SLOWEST_SECONDS: Final = 20.0
+"""The longest pause between two tries to connect again: apps.connections.open allows few calls a
+minute (docs.slack.dev, Tier 1), and a command sent after a cut is to be served within 30 s."""
 WORKERS = 16
 
 _log: Any = structlog.get_logger("handlers.socket")
@@ -64,10 +67,45 @@ class _Candid:
 class _Client(SocketModeClient):
     """The builtin client; `arrived` gives when the envelope in hand came."""
 
-    def __init__(self, *, wall: Callable[[], float], **options: Any) -> None:
+    def __init__(
+        self, *, wall: Callable[[], float], monotonic: Callable[[], float], **options: Any
+    ) -> None:
         self._wall = wall
+        self._monotonic = monotonic
         self._in_hand = threading.local()
+        self._failures = 0
+        self._not_before = float("-inf")
         super().__init__(**options)
+
+    @override
+    def connect_to_new_endpoint(self, force: bool = False) -> None:
+        """Connect again, with growing pauses after failures; `force`: Slack itself asked for it."""
+        if self._monotonic() < self._not_before and not force:
+            return
+        try:
+            super().connect_to_new_endpoint(force)
+        except Exception as error:
+            self._rest(error)
+            raise
+        self._failures = 0
+
+    @override
+    def issue_new_wss_url(self) -> str:
+        """Return an address to connect to. Raises SlackApiError also when Slack asks to wait.
+
+        The builtin client sleeps until then, and with it whoever wants to close it.
+        """
+        url: str = self.web_client.apps_connections_open(app_token=self.app_token)["url"]
+        return url
+
+    def _rest(self, error: Exception) -> None:
+        asked = 0.0
+        if isinstance(error, SlackApiError) and error.response["error"] == "ratelimited":
+            asked = float(error.response.headers.get("Retry-After", SLOWEST_SECONDS))
+        pause = max(min(PING_SECONDS * 2.0**self._failures, SLOWEST_SECONDS), asked)
+        self._failures = min(self._failures + 1, 8)
+        self._not_before = self._monotonic() + pause
+        _log.warning("not connected to Slack", why=type(error).__name__, pause_seconds=pause)
 
     @override
     def connect(self) -> None:
@@ -119,12 +157,14 @@ class Socket(BaseSocketModeHandler):
         workspace: str,
         base_url: str = SLACK_API,
         wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.app = app
         self.workspace = workspace
         self.app_id = app_id_of(app_token)
         self.client = _Client(
             wall=wall,
+            monotonic=monotonic,
             app_token=app_token,
             web_client=reading_client(None, base_url=base_url),
             ping_interval=PING_SECONDS,

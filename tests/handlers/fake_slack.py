@@ -87,6 +87,12 @@ class FakeSlack:
         asyncio.run_coroutine_threadsafe(self.sockets[-1].send_json(message), self.loop).result(5)
         return answered
 
+    def refresh(self) -> None:
+        """Ask for a new connection, as Slack does now and then, while this one still works."""
+        message = {"type": "disconnect", "reason": "refresh_requested", "debug_info": {}}
+        self.arrived.clear()
+        asyncio.run_coroutine_threadsafe(self.sockets[-1].send_json(message), self.loop).result(5)
+
     def cut(self) -> None:
         """Drop every socket without a word."""
         asyncio.run_coroutine_threadsafe(self._cut(), self.loop).result(5)
@@ -118,7 +124,9 @@ class FakeSlack:
     async def _cut(self) -> None:
         self.arrived.clear()
         for socket in self.sockets:
-            self.transports.pop(socket).abort()
+            transport = self.transports.pop(socket)
+            if transport is not None:
+                transport.abort()
         self.sockets.clear()
 
     async def _api(self, request: web.Request) -> web.StreamResponse:

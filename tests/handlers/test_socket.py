@@ -3,6 +3,8 @@
 import threading
 
 import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.interval_runner import IntervalRunner
 
 from bot.domain.errors import DeliveryError
 from handlers import Socket
@@ -35,6 +37,17 @@ def socket(office):
     yield socket
     socket.close()
     assert not socket.connected()
+
+
+@pytest.fixture
+def quick_socket(office, socket, monkeypatch):
+    """The same, looking after its connection many times a second."""
+    monkeypatch.setattr("handlers.socket.PING_SECONDS", 0.01)
+    monitor = socket.client.current_app_monitor
+    monitor.shutdown()
+    again = IntervalRunner(monitor.target, 0.05).start()
+    socket.client.current_app_monitor = again
+    return socket
 
 
 def test_an_envelope_twice_is_acknowledged_twice_and_carried_out_once(office, socket):
@@ -109,6 +122,72 @@ def test_a_cut_is_reported_and_heals_while_messages_still_go_out(office, socket)
     ack = office.slack.envelope("slash_commands", PAYLOAD, envelope_id="e5")
     assert ack.result(5) == {"envelope_id": "e5"}
     assert socket.connected()
+
+
+@pytest.mark.parametrize("moment", ["before the acknowledgement", "after it", "while replacing"])
+def test_cut_again_and_again_nothing_is_lost_and_nothing_done_twice(
+    office, quick_socket, moment
+) -> None:
+    wanted = []
+    for number in range(1, 5):
+        name = f"cut-{number}"
+        payload = PAYLOAD | {"text": f"cancel gpu-{number} for payload tests", "trigger_id": name}
+        ack = office.slack.envelope("slash_commands", payload, envelope_id=name)
+        if moment == "after it":
+            ack.result(5)
+        if moment == "while replacing":
+            office.slack.refresh()
+        office.slack.cut()
+        assert office.slack.wait_for_socket(30)
+        # What was not acknowledged comes again, and sometimes what was comes too.
+        again = office.slack.envelope("slash_commands", payload, envelope_id=name)
+        assert again.result(10) == {"envelope_id": name}
+        wanted.append(("cancel", number, "U0ANA"))
+    office.work()
+    assert sorted(office.services.told) == wanted
+    assert quick_socket.connected()
+
+
+def test_a_connection_that_slack_wants_replaced_is_replaced_without_a_gap(
+    office, quick_socket
+) -> None:
+    office.slack.refresh()
+    assert office.slack.wait_for_socket(30)
+    ack = office.slack.envelope("slash_commands", PAYLOAD, envelope_id="e6")
+    assert ack.result(10) == {"envelope_id": "e6"}
+    office.work()
+    assert office.services.told == [("cancel", 42, "U0ANA")]
+    assert quick_socket.connected()
+
+
+@pytest.mark.parametrize(
+    ("answers", "pauses"),
+    [
+        (["internal_error"] * 5, [5, 10, 20, 20, 20]),
+        (["429", "internal_error"], [7, 10]),
+    ],
+)
+def test_after_a_cut_the_tries_grow_apart_and_wait_as_slack_asks(office, answers, pauses) -> None:
+    now = 0.0
+    socket = Socket(
+        office.app,
+        app_token="xapp-1-A0GPUBOT-1-aa",
+        workspace=WORKSPACE,
+        base_url=office.slack.api,
+        wall=office.wall,
+        monotonic=lambda: now,
+    )
+    office.slack.faults["apps.connections.open"] = list(answers)
+    for number, pause in enumerate(pauses, start=1):
+        with pytest.raises(SlackApiError):
+            socket.client.connect_to_new_endpoint()
+        now += pause - 0.1
+        socket.client.connect_to_new_endpoint()
+        assert office.slack.count("apps.connections.open") == number
+        now += 0.2
+    socket.client.connect_to_new_endpoint()
+    assert socket.connected()
+    socket.close()
 
 
 def test_a_slack_that_does_not_let_us_in_is_an_error(office):
