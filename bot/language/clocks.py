@@ -15,7 +15,16 @@ _HOURS = re.compile(r"(\d{1,2})h(\d{2})?(?:s|rs)?")
 _HALF_HOURS = re.compile(r"(\d{1,2})(?::(\d{2}))?")
 _BARE = re.compile(r"\d{1,2}")
 _PLAIN_HALF = {"a.m": "am", "a.m.": "am", "p.m": "pm", "p.m.": "pm", "am": "am", "pm": "pm"}
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
 _NOON = 12
+_PARTS = {
+    "dawn": range(7),
+    "morning": range(1, 12),
+    "afternoon": range(12, 21),
+    "night": range(17, 24),
+}
+"""The hours of each part of the day; 12 at night is asked, as nobody knows of which day."""
+_PARTED = re.compile(r"(\d{1,2})(?:h|:(?=\d))?(\d{2})?(?:h|hs|hrs)?")
 _LAST_HOUR, _LAST_MINUTE = 23, 59
 
 
@@ -38,6 +47,10 @@ def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int,
     if not key or not key[0].isdigit():
         named = tokens.phrase("clock", at)
         return _zoned(scene, named[0], Clock((int(named[1]) * 60,))) if named else None
+    if (part := tokens.phrase("part", at + 1)) and (said := _PARTED.fullmatch(key)):
+        if tokens.apart(at + 1):
+            return None
+        return _zoned(scene, part[0], _in_part(scene, said, str(part[1]), (at, part[0])))
     if key[-1] == "m" and (half := _HALF_DAY.fullmatch(key)):
         seconds = _half_day(half[1], half[2], half[3], (at, at + 1))
         return _zoned(scene, at + 1, Clock((seconds,)))
@@ -47,9 +60,10 @@ def clock_at(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int,
         return _zoned(scene, following[0], Clock((seconds,)))
     if ":" in key and (colon := _COLON.fullmatch(key)):
         seconds = _seconds(int(colon[1]), int(colon[2]), (at, at + 1))
-        exact = seconds + int(colon[3] or 0) + float(colon[4] or 0)
-        clock = Clock((exact,), sure(colon[5]) if colon[5] else None)
-        return (at + 1, clock) if clock.zone else _zoned(scene, at + 1, clock)
+        clock = Clock((seconds + int(colon[3] or 0) + float(colon[4] or 0),))
+        if colon[5]:
+            return at + 1, clock._replace(zone=_attached(scene, at, colon[5]))
+        return _zoned(scene, at + 1, clock)
     if "h" in key and (hours := _HOURS.fullmatch(key)):
         if hours[2] is None and not led and (not after_day or int(hours[1]) > _LAST_HOUR + 1):
             return None
@@ -87,6 +101,47 @@ def _bare(scene: Scene, at: int, *, after_day: bool, led: bool) -> tuple[int, Cl
     return _zoned(scene, at + 1, Clock(both, ask=True))
 
 
+def _attached(scene: Scene, at: int, written: str) -> Zone:
+    """Return the zone that is written to a time: 9:00-05:00.
+
+    A later hour may be an end and is asked, but not after 2027-03-15, which is how offsets go.
+
+    Raises:
+        RefusalError: no such offset, as in 9:00-17:00.
+    """
+    key = scene.tokens.key(at)
+    begin = key.removesuffix(written)
+    zone = sure(written)
+    if zone is None:
+        mend = (f"{begin} to {written[1:]}", begin)
+        said = scene.tokens.said(at, at + 1)
+        raise RefusalError("leftover", tokens=(at, at + 1), mend=mend, said=said)
+    dated = at > 0 and _DATE.fullmatch(scene.tokens.key(at - 1))
+    if written[0] == "-" and begin.zfill(5) < written[1:] and not dated:
+        return Zone(zone.name, (*zone.options, scene.zone), ask=True)
+    return zone
+
+
+def _in_part(scene: Scene, said: re.Match[str], part: str, span: tuple[int, int]) -> Clock:
+    """Return 9 in the evening as 21:00; asked where the words leave two times, or none.
+
+    Raises:
+        RefusalError: a time of 24 hours in another part of the day.
+    """
+    hour, minute = int(said[1]), int(said[2] or 0)
+    first = _seconds(hour, minute, span)
+    both = (hour, (hour + _NOON) % 24) if 0 < hour <= _NOON else (hour,)
+    fitting = [number for number in both if number in _PARTS[part]]
+    if not fitting and len(both) == 1:
+        mended = f"{hour}:{minute:02d}"
+        raise RefusalError(
+            "no_such_time", tokens=span, mend=(mended,), said=scene.tokens.said(*span)
+        )
+    if len(fitting) == 1:
+        return Clock((_seconds(fitting[0], minute, span),))
+    return Clock((first, _seconds(both[-1], minute, span)), ask=True)
+
+
 def _zoned(scene: Scene, at: int, clock: Clock) -> tuple[int, Clock]:
     zone = zone_at(scene, at, after_time=True)
     return (zone[0], clock._replace(zone=zone[1])) if zone else (at, clock)
@@ -96,7 +151,8 @@ def _half_day(hour: str, minute: str | None, half: str, span: tuple[int, int]) -
     number = int(hour)
     if not 1 <= number <= _NOON:
         mended = f"{number % _NOON or _NOON}pm"
-        raise RefusalError("no_such_time", tokens=span, mend=(mended,), said=f"{hour}{half}")
+        said = f"{hour}:{minute}{half}" if minute else f"{hour}{half}"
+        raise RefusalError("no_such_time", tokens=span, mend=(mended,), said=said)
     number = number % _NOON + (_NOON if half == "pm" else 0)
     return _seconds(number, int(minute or 0), span)
 

@@ -37,6 +37,9 @@ it, and whether a number or sign may."""
 _BY_NAME = (places.regions, machines.machines)
 """Recognisers of the catalog's own names, which are in no table of words."""
 _COUNTED = re.compile(r"(\d+)x?([a-z].*)")
+_MARKED = re.compile(r"[`*]")
+"""Slack's marks for code and bold, which people paste along."""
+_DASH = re.compile(r"\s[-\u2010-\u2015]\s")
 _MOST_WORDS = 8
 """Looking for the nearest name is dear; the first few words tell a slip."""
 _MEASURES = ("unit", "month", "weekday", "dollar")
@@ -152,7 +155,10 @@ def leftover_refusal(scene: Scene, leftover: tuple[tuple[int, int], ...]) -> Ref
         return slip
     first = leftover[0]
     said = ", ".join(tokens.said(*span) for span in leftover)
-    lines = [tokens.normal.original.rstrip(" .!?:")]
+    original = tokens.normal.original
+    lines = [original.rstrip(" .!?:"), _MARKED.sub("", original)]
+    if tokens.keys[first[0]] == "-":
+        lines.append(_DASH.sub(" to ", original))
     before, rest = tokens.said(0, first[0]), tokens.said(first[0] + 1, tokens.count)
     lead = tokens.phrase("purpose", first[0]) or tokens.phrase("because", first[0])
     if lead and rest[:1].isalpha():

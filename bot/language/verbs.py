@@ -21,6 +21,8 @@ _TIMES = re.compile(r"x\d+|\d+x")
 _ID = re.compile(r"(?:gpu-|#)?(\d{1,12})")
 _SUGGESTED_HOURS = (24, 72, 168)
 _NEAREST = 6
+_UNMARKED = str.maketrans("", "", "`*")
+"""Slack's marks for code and bold, which people paste along."""
 _FORMS = {
     words.code: tuple(
         fold(form) for forms in (*words.verbs.values(), *words.own_verbs) for form in forms.split()
@@ -81,9 +83,12 @@ def _names_machine(scene: Scene, at: int) -> bool:
 def unknown_verb(scene: Scene, at: int) -> RefusalError:
     """Return the refusal of a first word that is no verb; hints are the line with a near one."""
     near = _nearest(scene.tokens.keys[at], scene.language)
+    original = scene.tokens.normal.original
+    unmarked = original.translate(_UNMARKED)
     return RefusalError(
         "unknown_verb",
         tokens=(at, at + 1),
+        lines=(unmarked,) if unmarked != original else (),
         mend=(*near, "reserve", "help", ""),
         said=scene.tokens.said(at, at + 1)[:60],
     )

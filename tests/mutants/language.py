@@ -149,6 +149,16 @@ MUTANTS: tuple[Mutant, ...] = (
             "return _zoned(scene, at + 1, Clock(both, ask=True))",
             "return _zoned(scene, at + 1, Clock(both[:1]))",
         ),
+        (
+            "9 at night is in the morning",
+            "return Clock((_seconds(fitting[0], minute, span),))",
+            "return Clock((first,))",
+        ),
+        (
+            "9:00-10:00 is Hawaii",
+            "return Zone(zone.name, (*zone.options, scene.zone), ask=True)",
+            "return zone",
+        ),
     ),
     *_of(
         "zones.py",
@@ -285,7 +295,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "no is on the in Spanish",
             'starts = LEXICON.starts if language == "pt" else _ELSEWHERE',
-            'starts = LEXICON.starts',
+            "starts = LEXICON.starts",
         ),
         ("any apostrophe closes", 'text[close + 1] not in " \\t\\n,;"', "False"),
     ),

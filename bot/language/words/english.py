@@ -81,6 +81,9 @@ ENGLISH = Words(
             "|september/sep/sept|october/oct|november/nov|december/dec"
         ),
         "half": said("am|a.m|a.m.", "am") | said("pm|p.m|p.m.", "pm"),
+        "part": said("in the morning", "morning")
+        | said("in the afternoon", "afternoon")
+        | said("in the evening|at night", "night"),
         "clock": said("noon|midday", 720) | said("midnight", 0),
         "cap": said("under|max|maximum|up to|at most|no more than|budget|<="),
         "dollar": said("$|us$|usd|dollar|dollars|us dollars"),

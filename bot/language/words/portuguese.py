@@ -90,6 +90,10 @@ PORTUGUESE = Words(
             "janeiro/jan|fevereiro/fev|março/mar|abril/abr|maio/mai|junho/jun|julho/jul"
             "|agosto/ago|setembro/set|outubro/out|novembro/nov|dezembro/dez"
         ),
+        "part": said("da manhã|de manhã", "morning")
+        | said("da tarde|de tarde", "afternoon")
+        | said("da noite|de noite", "night")
+        | said("da madrugada|de madrugada", "dawn"),
         "clock": said("meio-dia|meio dia|ao meio-dia", 720)
         | said("meia-noite|meia noite|à meia-noite", 0),
         "cap": said("até", "unsure") | said("no máximo|máximo|no máximo de|até no máximo"),

@@ -83,6 +83,10 @@ SPANISH = Words(
             "enero/ene|febrero/feb|marzo/mar|abril/abr|mayo|junio/jun|julio/jul|agosto/ago"
             "|septiembre/sep/setiembre|octubre/oct|noviembre/nov|diciembre/dic"
         ),
+        "part": said("de la mañana", "morning")
+        | said("de la tarde", "afternoon")
+        | said("de la noche", "night")
+        | said("de la madrugada", "dawn"),
         "clock": said("mediodía|al mediodía|a mediodía", 720)
         | said("medianoche|a medianoche|a la medianoche", 0),
         "cap": said("hasta", "unsure") | said("máximo|como máximo|máximo de|hasta un máximo de"),

@@ -64,3 +64,21 @@ def test_the_place_of_a_problem_is_told_in_the_original_text():
     text = "reserve 2 p5.48\u200bxlarge for “ol\u00e1 3d"
     first, last = said(text).problem.at
     assert text[first:last] == "“olá 3d"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("```reserve 2 p5.48xlarge for 2d```", "reserve 2 p5.48xlarge for 2d"),
+        ("reserve `2 p5.48xlarge` for 2d", "reserve 2 p5.48xlarge for 2d"),
+        ("*reserve* 2 p5.48xlarge for 2d", "reserve 2 p5.48xlarge for 2d"),
+        (
+            "reserve 2 p5.48xlarge from Mar 22 9am – Mar 23 5pm",
+            "reserve 2 p5.48xlarge from Mar 22 9am to Mar 23 5pm",
+        ),
+    ],
+)
+def test_the_hint_keeps_what_stood_in_marks_or_about_a_dash(text, hint):
+    answer = said(text)
+    assert answer.status == "refused"
+    assert answer.problem.hint == hint

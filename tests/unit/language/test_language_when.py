@@ -366,3 +366,59 @@ def test_a_two_digit_year_is_told_how_to_write_it():
     problem = said("2 p5.48xlarge 1d 15/03/27").problem
     assert "four digits" in problem.message
     assert problem.hint == "2 p5.48xlarge 1d 15/03/2027"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "start"),
+    [
+        ("en", "Mar 22 at 9 in the morning", "2027-03-22T08:00:00Z"),
+        ("en", "Mar 22 at 9:30 at night", "2027-03-22T20:30:00Z"),
+        ("pt", "22 de março às 9 da manhã", "2027-03-22T12:00:00Z"),
+        ("pt", "22 de março às 9h da noite", "2027-03-23T00:00:00Z"),
+        ("pt", "22 de março às 3h30 da tarde", "2027-03-22T18:30:00Z"),
+        ("es", "el 22 de marzo a las 9 de la mañana", "2027-03-22T08:00:00Z"),
+        ("es", "a las 9 de la noche del 22 de marzo", "2027-03-22T20:00:00Z"),
+        ("es", "el 22 de marzo a las 2 de la madrugada", "2027-03-22T01:00:00Z"),
+    ],
+)
+def test_a_part_of_the_day_says_which_nine_is_meant(language, text, start):
+    answer = said(f"2 p5.48xlarge 2d {text}", language)
+    assert facts(answer)["earliest_start"] == start
+    assert facts(answer)["latest_start"] == start
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "a las 9 de la mañana"),
+        ("es", "el 22 de marzo a las 12 de la noche"),
+        ("pt", "22 de março à 1 da noite"),
+    ],
+)
+def test_a_part_of_the_day_that_leaves_a_doubt_is_asked(language, text):
+    answer = said(f"2 p5.48xlarge 2d {text}", language)
+    assert [question.field for question in answer.questions] == ["earliest_start"]
+
+
+def test_fifteen_hours_in_the_morning_are_no_time():
+    assert said("2 p5.48xlarge 2d mañana a las 15 de la mañana", "es").status == "refused"
+
+
+def test_a_range_of_hours_with_a_dash_is_never_taken_for_a_zone():
+    refused = said("2 p5.48xlarge from Mar 22 9:00–17:00")
+    assert refused.status == "refused"
+    assert refused.problem.hint == "2 p5.48xlarge from Mar 22 9:00 to 17:00"
+    asked = said("2 p5.48xlarge 2d Mar 22 9:00-10:00")
+    assert [question.field for question in asked.questions] == ["earliest_start"]
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("Mar 22 09:00-05:00", "2027-03-22T14:00:00Z"),
+        ("2027-03-22 04:00-05:00", "2027-03-22T09:00:00Z"),
+        ("Mar 22 9:00+05:30", "2027-03-22T03:30:00Z"),
+    ],
+)
+def test_an_offset_that_is_written_to_a_time_is_its_zone(text, start):
+    assert facts(said(f"2 p5.48xlarge 2d {text}"))["earliest_start"] == start
