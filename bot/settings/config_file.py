@@ -44,10 +44,23 @@ DURATIONS = frozenset(
     for name, info in model.model_fields.items()
     if info.annotation is timedelta or timedelta in get_args(info.annotation)
 )
+_MONEY = re.compile(r"\d{1,9}(\.\d{1,2})?")
+"""Up to a billion dollars; no signs, exponents, or commas, which another reader reads otherwise."""
 _DURATION = re.compile(r"^(\d+)(s|m|h|d|w)$")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
+_DEEPEST, _MOST_VALUES, _MOST_DIGITS = 12, 20_000, 8
+"""No honest file is deeper, longer, or needs larger whole numbers; aliases can make any."""
+
 Place = tuple[str | int, ...]
+
+
+class _EndlessError(Exception):
+    """The file holds more than any file needs, from this line on."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
 
 
 @dataclass(slots=True)
@@ -58,7 +71,10 @@ class _Reading:
     faults: list[tuple[int, str]] = field(default_factory=list)
 
     def value(self, node: yaml.Node, place: Place) -> Any:
+        """Return what stands there. Raises _EndlessError when aliases make it too much."""
         self.lines[place] = node.start_mark.line + 1
+        if len(place) > _DEEPEST or len(self.lines) > _MOST_VALUES:
+            raise _EndlessError(node.start_mark.line + 1)
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(node, place))
         if isinstance(node, yaml.SequenceNode):
@@ -68,6 +84,9 @@ class _Reading:
     def _pairs(self, node: yaml.MappingNode, place: Place) -> Iterator[tuple[str, Any]]:
         seen: set[str] = set()
         for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.faults.append((key_node.start_mark.line + 1, "a key is one plain word"))
+                continue
             key = str(key_node.value)
             if key in seen:
                 self.faults.append(
@@ -76,21 +95,28 @@ class _Reading:
             seen.add(key)
             yield key, self.value(value_node, (*place, key))
 
-    def _scalar(self, node: yaml.Node, place: Place) -> Any:
+    def _scalar(self, node: yaml.Node, place: Place) -> Any:  # noqa: PLR0911 — one return for each form
         text = str(node.value)
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            self.faults.append((self.lines[place], f"{dotted(place)} holds half a character"))
+            return None
         if node.tag == "tag:yaml.org,2002:null":
             return None
         if node.tag == "tag:yaml.org,2002:bool" and text.lower() in ("true", "false"):
             return text.lower() == "true"
         if place and place[-1] in DURATIONS:
             return self._duration(text, place)
-        if node.tag == "tag:yaml.org,2002:int" and text.isdecimal():
+        if place and str(place[-1]).endswith("_usd") and not _MONEY.fullmatch(text):
+            said = f"{dotted(place)} is {text[:40]!r}; write an amount in digits, like 50000.00"
+            self.faults.append((self.lines[place], said))
+            return None
+        if node.tag == "tag:yaml.org,2002:int" and text.isdecimal() and len(text) <= _MOST_DIGITS:
             return int(text)
         return text
 
     def _duration(self, text: str, place: Place) -> str:
         match = _DURATION.match(text)
-        if match is None:
+        if match is None or len(text) > _MOST_DIGITS:
             self.faults.append(
                 (
                     self.lines[place],
@@ -105,6 +131,9 @@ class _Reading:
         return f"PT{int(length.total_seconds())}S"
 
 
+_TOO_MUCH = "this is nested too deeply or repeats too much; write it out without aliases"
+
+
 def dotted(place: Place) -> str:
     """Return a place as people write it: approval.tiers[1].needed."""
     text = ""
@@ -113,23 +142,40 @@ def dotted(place: Place) -> str:
     return text.removeprefix(".") or "the file"
 
 
-def parse_configuration(text: str) -> tuple[Configuration | None, list[tuple[int, str]]]:
-    """Return the configuration, or None and what is wrong with it as (line, sentence)."""
+def _composed(text: str) -> tuple[yaml.MappingNode | None, list[tuple[int, str]]]:
+    """Return the file's tree, or why there is none."""
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError:
+        return None, [(1, _TOO_MUCH)]
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it is not YAML"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
         return None, [((mark.line + 1) if mark else 1, f"this is not YAML: {problem}")]
     if not isinstance(node, yaml.MappingNode):
         return None, [(1, "the file holds no keys; `gpubot config example` prints a full one")]
+    return node, []
+
+
+def parse_configuration(text: str) -> tuple[Configuration | None, list[tuple[int, str]]]:
+    """Return the configuration, or None and what is wrong with it as (line, sentence)."""
+    node, faults = _composed(text)
+    if node is None:
+        return None, faults
     reading = _Reading()
-    data = reading.value(node, ())
+    try:
+        data = reading.value(node, ())
+    except _EndlessError as endless:
+        return None, [(endless.line, _TOO_MUCH)]
     try:
         configuration = Configuration.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        return None, sorted([*reading.faults, *_faults(error, reading.lines)])
-    return configuration, sorted([*reading.faults, *_beyond(configuration, reading.lines)])
+        told = {line for line, _ in reading.faults}
+        others = (fault for fault in _faults(error, reading.lines) if fault[0] not in told)
+        return None, sorted([*reading.faults, *others])
+    if reading.faults:
+        return None, sorted(reading.faults)
+    return configuration, sorted(_beyond(configuration, reading.lines))
 
 
 def problems_in(path: Path) -> list[str]:
@@ -165,7 +211,11 @@ def _reason(error: Exception) -> str:
 
 
 def _faults(error: ValidationError, lines: Mapping[Place, int]) -> Iterator[tuple[int, str]]:
-    for fault in error.errors(include_url=False):
+    found = error.errors(include_url=False)
+    deeper = {tuple(fault["loc"][:size]) for fault in found for size in range(len(fault["loc"]))}
+    for fault in found:
+        if fault["type"] == "too_short" and tuple(fault["loc"]) in deeper:
+            continue  # an entry that is wrong is told of itself
         place = _known(tuple(fault["loc"]), lines)
         line = lines.get(place, 1)
         name = dotted(tuple(fault["loc"]) if fault["type"] == "missing" else place)
@@ -176,8 +226,37 @@ def _faults(error: ValidationError, lines: Mapping[Place, int]) -> Iterator[tupl
             yield lines.get(place, 1), f"{name} is missing; add it"
         elif fault["type"] == "string_type":
             yield line, f"{name} must be text; write it in quotes"
+        elif fault["type"] == "string_pattern_mismatch":
+            yield line, f"{name} is {str(fault['input'])[:40]!r}; {_form(place)}"
+        elif fault["type"].endswith("_parsing") or fault["type"].endswith("_type"):
+            yield line, f"{name} must be {_KIND.get(fault['type'].split('_')[0], message)}"
         else:
             yield line, f"{name}: {message}"
+
+
+_KIND = {
+    "int": "a whole number, like 2",
+    "decimal": 'an amount in digits, like "50000.00"',
+    "tuple": "a list, in [ ] or with a dash before each entry",
+    "bool": "true or false",
+    "model": "keys and values, indented under it",
+    "dict": "keys and values, indented under it",
+}
+_FORMS = {
+    "account_id": "write the twelve digits of an AWS account, in quotes",
+    "requests": "write a channel's id, like C0GPU",
+    "approvals": "write a channel's id, like C0GPU",
+    "digest": "write a channel's id, like C0GPU",
+    "at": 'write a time of day, like "09:00"',
+    "name": "write a short name of letters, digits and dashes",
+    "organization": "write the organization's id, like o-a1b2c3d4e5",
+}
+
+
+def _form(place: Place) -> str:
+    """Return how a value is written that did not have its form."""
+    names = [part for part in place if isinstance(part, str)]
+    return _FORMS.get(names[-1] if names else "", "write a Slack id, like U0ANA for a person")
 
 
 def _known(place: tuple[Any, ...], lines: Mapping[Place, int]) -> Place:

@@ -90,6 +90,56 @@ def test_what_is_no_configuration_gives_a_line_and_never_an_exception(text) -> N
     assert faults
 
 
+_LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)
+)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        _LAUGHS,
+        "x: &x [*x]\n",
+        "x: &x {y: *x}\n",
+        "x: " + "[" * 3000 + "]" * 3000,
+        "? [a, b]\n: c\n",
+        "x: *nobody\n",
+        "x: \0\n",
+        'x: "\\ud800"\n',
+        "x: !!python/object/apply:os.system [id]\n",
+        "---\na: 1\n",
+    ],
+)
+def test_a_hostile_file_gives_a_line_and_never_an_exception(more) -> None:
+    _, faults = parse_configuration(f"{EXAMPLE}\n{more}")
+    assert faults
+    assert all(line >= 1 and said for line, said in faults)
+
+
+@pytest.mark.parametrize(
+    "amount", ["-5", ".nan", "NaN", "inf", "1e5", "1e500", '"50,000"', "0x10", "1.234", "9" * 400]
+)
+def test_an_amount_is_digits_and_at_most_a_billion(amount) -> None:
+    [(line, said)] = faults_of('daily_ceiling_usd: "50000"', f"daily_ceiling_usd: {amount}")
+    assert line == line_of("daily_ceiling_usd")
+    assert "write an amount in digits" in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("needed: 1", "needed: " + "9" * 5000, "a whole number"),
+        ("expires: 4h", "expires: 99999999999999999999d", "30m or 24h"),
+        ("administrators: [U0DIEGO]", "administrators: [diego]", "like U0ANA"),
+        ("administrators: [U0DIEGO]", "administrators: U0DIEGO", "must be a list"),
+        ("requests: C0GPU", "requests: gpu", "like C0GPU"),
+    ],
+)
+def test_a_complaint_says_what_to_write_and_once(before, after, named) -> None:
+    [(_, said)] = faults_of(before, after)
+    assert named in said
+
+
 def test_a_file_that_is_not_there_is_one_clear_line(tmp_path) -> None:
     with pytest.raises(SettingsError, match="cannot be read"):
         read_configuration(tmp_path / "none.yaml")
