@@ -91,10 +91,12 @@ class _Client(SocketModeClient):
 
     @override
     def issue_new_wss_url(self) -> str:
-        """Return an address to connect to. Raises SlackApiError also when Slack asks to wait.
+        """Return an address to connect to; once connected, raise when Slack asks to wait.
 
         The builtin client sleeps until then, and with it whoever wants to close it.
         """
+        if not self.current_app_monitor_started:
+            return super().issue_new_wss_url()
         url: str = self.web_client.apps_connections_open(app_token=self.app_token)["url"]
         return url
 

@@ -319,12 +319,12 @@ class Following:
             return
         if reservation.state in (_S.PURCHASING, _S.NEEDS_REVIEW):
             return  # other parts are bought, or in doubt: whoever settles them moves it on
-        state = state_from(receipts, before=reservation.state)
+        state = state_from(receipts, before=reservation.state, now=now)
         if state is None or state == reservation.state:
             return
         if reservation.state not in LIVE_RESERVATIONS:
             return
-        moved = self._save(tx, reservation, state, receipts, now)
+        moved = self._step(tx, reservation, state, receipts, now)
         if state is _S.SCHEDULED and reservation.state is _S.PAYMENT_PENDING:
             words = progress.scheduled_words(moved, receipts)
             self.telling.note(tx, moved, "scheduled", words, now=now)
@@ -337,6 +337,19 @@ class Following:
             self.telling.note(tx, moved, "ended", words, now=now)
             # What is shared is ended first, so that the look at what is left finds none of it.
             sequels.when_ended(tx, moved, now=now + MINUTE if shared else now)
+
+    def _step(
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        state: ReservationState,
+        receipts: Sequence[Receipt],
+        now: datetime,
+    ) -> Reservation:
+        """Move on to a state; what was paid, ran and ended while nobody looked was scheduled."""
+        if state is _S.ENDED and reservation.state is _S.PAYMENT_PENDING:
+            reservation = self._save(tx, reservation, _S.SCHEDULED, receipts, now)
+        return self._save(tx, reservation, state, receipts, now)
 
     def _save(
         self,

@@ -45,7 +45,9 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _S = ReservationState
 
 
-def state_from(receipts: Sequence[Receipt], *, before: ReservationState) -> ReservationState | None:
+def state_from(
+    receipts: Sequence[Receipt], *, before: ReservationState, now: datetime
+) -> ReservationState | None:
     """Return what the receipts' words mean for their reservation; None when they say nothing."""
     words = {receipt.state for receipt in receipts if not receipt.gone}
     for known, state in (
@@ -57,10 +59,12 @@ def state_from(receipts: Sequence[Receipt], *, before: ReservationState) -> Rese
             return state
     if not receipts or not words <= ENDED_WORDS | FAILED_WORDS:
         return None
-    # What AWS forgot before it was paid never ran. A part that ran ends it, whatever became of
-    # the others: that another one's payment failed was told when it did.
-    never_ran = before is _S.PAYMENT_PENDING or all(one.state in FAILED_WORDS for one in receipts)
-    return _S.FAILED if never_ran else _S.ENDED
+    # A part that ran ends it, whatever became of the others: that another one's payment failed
+    # was told when it did. What AWS forgot unpaid, before its start, never ran.
+    starts = [part.start for receipt in receipts for part in receipt.segments]
+    forgotten = before is _S.PAYMENT_PENDING and not words and now < min(starts, default=now)
+    failed = all(receipt.state in FAILED_WORDS for receipt in receipts)
+    return _S.FAILED if failed or forgotten else _S.ENDED
 
 
 def next_look(

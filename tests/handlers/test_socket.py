@@ -177,8 +177,12 @@ def test_after_a_cut_the_tries_grow_apart_and_wait_as_slack_asks(office, answers
         wall=office.wall,
         monotonic=lambda: now,
     )
+    socket.connect()
+    office.slack.cut()
+    socket.client.current_app_monitor.shutdown()
+    socket.client.disconnect()
     office.slack.faults["apps.connections.open"] = list(answers)
-    for number, pause in enumerate(pauses, start=1):
+    for number, pause in enumerate(pauses, start=2):
         with pytest.raises(SlackApiError):
             socket.client.connect_to_new_endpoint()
         now += pause - 0.1

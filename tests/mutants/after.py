@@ -364,15 +364,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a join of which one part failed has failed as a whole",
         _LOOKING,
-        "all(one.state in FAILED_WORDS for one in receipts)",
-        "any(one.state in FAILED_WORDS for one in receipts)",
+        "failed = all(receipt.state in FAILED_WORDS for receipt in receipts)",
+        "failed = any(receipt.state in FAILED_WORDS for receipt in receipts)",
         _JOINS,
     ),
     Mutant(
         "what AWS forgets before it is paid ends like what ran",
         _LOOKING,
-        "never_ran = before is _S.PAYMENT_PENDING or all(",
-        "never_ran = all(",
+        "return _S.FAILED if failed or forgotten else _S.ENDED",
+        "return _S.FAILED if failed else _S.ENDED",
+        _JOINS,
+    ),
+    Mutant(
+        "what ran while nobody looked can't end",
+        _FOLLOWING,
+        "if state is _S.ENDED and reservation.state is _S.PAYMENT_PENDING:",
+        "if False:",
         _JOINS,
     ),
     Mutant(

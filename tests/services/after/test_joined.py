@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from bot.domain.lifecycle import PurchaseState, ReservationState
-from bot.domain.market import Kind
+from bot.domain.market import Kind, Segment
 from bot.domain.records import Purchase, Receipt
 from bot.services.following import state_from
 
@@ -27,7 +27,7 @@ def part(state: str, *, gone: bool = False) -> Receipt:
         instance_type="p5.48xlarge",
         instance_count=2,
         target=None,
-        segments=(),
+        segments=(Segment(start=START, end=END),),
         state=state,
         checked_at=START,
         gone=gone,
@@ -50,7 +50,12 @@ def part(state: str, *, gone: bool = False) -> Receipt:
     ],
 )
 def test_parts_fail_together_only_when_none_of_them_ran(parts, before, wanted) -> None:
-    assert state_from(parts, before=before) is wanted
+    assert state_from(parts, before=before, now=START - timedelta(hours=1)) is wanted
+
+
+def test_what_aws_forgot_after_its_start_may_have_run_and_has_ended() -> None:
+    parts = [part("payment-pending", gone=True)]
+    assert state_from(parts, before=_S.PAYMENT_PENDING, now=START) is _S.ENDED
 
 
 def second_part(world, reservation, state: str) -> None:
@@ -117,3 +122,15 @@ def test_of_what_aws_forgot_at_the_start_it_is_not_said_that_i_keep_looking(worl
     world.settle()
     assert len(world.saying("no longer known")) == 1
     assert world.saying("Not active yet") == []
+
+
+def test_what_was_paid_ran_and_ended_while_nobody_looked_has_ended(world) -> None:
+    reservation = world.bought(START, END, state="payment-pending")
+    world.clock.set(END + timedelta(hours=1))
+    world.holdings.shown[f"cr-{reservation.id}"] = {"state": "expired"}
+    world.settle()
+    with world.store.reading() as tx:
+        assert tx.reservations.get(reservation.id).state is _S.ENDED
+    assert len(world.saying("has ended")) == 1
+    assert world.saying("Paid: AWS shows") == []
+    assert [line for line in world.log.lines if "step failed" in line] == []

@@ -255,6 +255,10 @@ class Almanac:
         made = max(self.up(serving.ordered), first)
         end = case.segments[-1].end - case.tail
         word = "failed" if serving.why else "in service"
+        if self.readable(made) + 6 * MINUTE > end:
+            # Nobody could make it in time: it is said that the plan is over.
+            late = self.readable(end)
+            yield Entry("note:gpu-N:endpoint:failed", made, late + SLOWEST, must=False)
         came = self.noticed(f"note:gpu-N:endpoint:{word}", made, 6 * MINUTE, over=end)
         slow = came.until + serving.up
         yield Entry(came.key, made + serving.up, slow, must=came.must)

@@ -119,6 +119,9 @@ class Town:
             rows.append((case.handed, partial(self.hand, case)))
         if case.release is not None:
             rows.append((case.release.at, partial(self.release, case)))
+            if case.release.taken_after is not None:
+                taken = case.release.at + case.release.taken_after
+                rows.append((taken, partial(self.take, case)))
         if case.prolonging is not None:
             rows.append((case.prolonging.asked, partial(self.prolong, case)))
         if case.left and case.fails is None:
@@ -178,9 +181,9 @@ class Town:
             self._wait_for(case, user)
         self.settle()
         self.house.desk.after.release(self.numbers[case.id], by=OWNER)
-        if release.taken_after is not None:
-            self.run_until(self.clock.now() + release.taken_after)
-            self.house.desk.after.take(self.numbers[case.id], by=TAKER)
+
+    def take(self, case: Case) -> None:
+        self.house.desk.after.take(self.numbers[case.id], by=TAKER)
 
     def _wait_for(self, case: Case, user: str) -> None:
         request = Request(
