@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
-from typing import Literal
 
 from pydantic import TypeAdapter
 
@@ -22,7 +21,6 @@ from bot.services.entitling import entitled
 from bot.services.verifying import Verifying
 from bot.services.views import CardView, Views
 
-ShelfName = Literal["mine", "team", "waiting"]
 SHELF = 10
 """Two blocks a reservation and some of Slack's 100 for a Home tab to spare (docs.slack.dev,
 "Home tab")."""

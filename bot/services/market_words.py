@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
 
 from bot.catalog import Catalog
 from bot.domain.market import HourlyRate, Kind, Market, NotRead, Offering, Owned
@@ -10,6 +11,7 @@ from bot.domain.saying import Code, Moment, Section, Sentence, Strong
 from bot.domain.values import dollars, exact_dollars, plain_text
 
 MOST_PLACES = 3
+MOST_PRICES = 3
 MOST_HELD = 4
 MOST_UNREAD = 6
 DAY_HOURS = 24
@@ -58,29 +60,40 @@ def _is(instance_type: str, name: str) -> bool:
 def _rates(kind: Kind, rows: Sequence[HourlyRate]) -> Iterable[Sentence]:
     """Yield the lowest prices of a kind with their sources and the age of the oldest."""
     priced = [(row.usd_per_hour, row) for row in rows if row.usd_per_hour is not None]
-    priced.sort(key=lambda pair: (pair[0], pair[1].region, pair[1].zone or ""))
+    priced.sort(key=lambda pair: (pair[0], pair[1].region, pair[1].zone or "", pair[1].account))
     if not priced:
         if rows:
             yield (Strong(text=HOURLY[kind]), ": no price is known.")
         return
-    shown = "; ".join(_place(price, row) for price, row in priced[:MOST_PLACES])
-    others = len(priced) - MOST_PLACES
-    more = f"; and {others} more places" if others > 0 else ""
+    prices = [
+        _price(price, [row for _, row in same])
+        for price, same in groupby(priced, key=lambda pair: pair[0])
+    ]
+    more = f"; {len(prices) - MOST_PRICES} dearer prices" if len(prices) > MOST_PRICES else ""
     oldest = min(row.as_of for _, row in priced)
     sources = " and ".join(sorted({row.source for _, row in priced}))
     yield (
         Strong(text=HOURLY[kind]),
-        f": {shown}{more}. Source: {sources}, the oldest of ",
+        f": {'; '.join(prices[:MOST_PRICES])}{more}. By {sources}, read ",
         Moment(at=oldest),
         ".",
     )
 
 
-def _place(price: Decimal, row: HourlyRate) -> str:
-    score = f", score {row.placement_score} of 10" if row.placement_score is not None else ""
-    refused = ", refused lately" if row.last_refused_at is not None else ""
-    where = row.zone or row.region
-    return f"{exact_dollars(price)} an hour in {where}, {row.account}{score}{refused}"
+def _price(price: Decimal, rows: Sequence[HourlyRate]) -> str:
+    """Return a price and the places that have it, with what is known of their odds."""
+    places = [_place(row) for row in rows]
+    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+    return f"{exact_dollars(price)} an hour in {', '.join(places[:MOST_PLACES])}{more}"
+
+
+def _place(row: HourlyRate) -> str:
+    known = [
+        *([f"score {row.placement_score} of 10"] if row.placement_score is not None else []),
+        *(["refused lately"] if row.last_refused_at is not None else []),
+    ]
+    odds = f" ({', '.join(known)})" if known else ""
+    return f"{row.zone or row.region}{odds}"
 
 
 def _offers(
@@ -100,7 +113,7 @@ def _offers(
         Strong(text=PREPAID[kind]),
         f": {len(priced)} on sale for about {hours} h; the cheapest {_fee(*cheapest)} from ",
         Moment(at=cheapest[1].segments[0].start),
-        ". Source: AWS's offers, ",
+        ". By AWS's offers, read ",
         Moment(at=as_of),
         ".",
     )
@@ -116,9 +129,10 @@ def _fee(fee: Decimal, row: Offering) -> str:
     seconds = sum(int((part.end - part.start).total_seconds()) for part in row.segments)
     rate = fee * 3600 / (seconds * row.instance_count)
     target = f" for {row.target_resources[0]}" if row.target_resources else ""
+    several = f", {row.instance_count} machines" if row.instance_count > 1 else ""
     return (
-        f"costs {exact_dollars(fee)} ({dollars(rate)} a machine-hour,"
-        f" {row.instance_count} machines){target} in {row.zone or row.region}, {row.account},"
+        f"costs {exact_dollars(fee)} ({dollars(rate)} a machine-hour{several}){target}"
+        f" in {row.zone or row.region}, {row.account},"
     )
 
 
@@ -131,7 +145,7 @@ def _owned(rows: Sequence[Owned], as_of: datetime) -> Iterable[Sentence]:
             f": {row.available_count} of {row.total_count} in {row.zone or row.region}, ",
             Code(text=row.ref),
             *until,
-            ". Source: AWS's books, ",
+            ". By AWS's books, read ",
             Moment(at=as_of),
             ".",
         )

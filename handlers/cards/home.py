@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from bot.domain.records import gpu_id
-from bot.services.homes import HomeView, Shelf, ShelfName
+from bot.services.homes import HomeView, Shelf
 from bot.services.views import CardView
 from handlers import ids
 from handlers.cards.approval import verdict_buttons
@@ -39,17 +39,18 @@ def home_view(home: HomeView, names: Names = unnamed) -> dict[str, object]:
         ),
         *_shelf("Waits for your approval", "waiting", home.waiting, _to_judge, names),
         *_shelf("Yours", "mine", home.mine, _own, names),
-        *_shelf(_team_title(home), "team", home.team, _others, names),
+        *_shelf(_team_title(home), "team" if home.teams else "teamless", home.team, _others, names),
     ]
     return {"type": "home", "blocks": blocks}
 
 
 LOOKS = (("Calendar", "calendar"), ("Budget", "budget"), ("Digest", "digest"))
 
-NOTHING: dict[ShelfName, str] = {
+NOTHING = {
     "waiting": "Nothing waits for your approval.",
     "mine": "You have nothing open. `/gpu help` lists what I can do.",
     "team": "Your team has nothing else open.",
+    "teamless": "You are in no team; an administrator can add you to one.",
 }
 
 
@@ -57,7 +58,7 @@ def _team_title(home: HomeView) -> str:
     return f"Your team's: {', '.join(home.teams)}" if home.teams else "Your team's"
 
 
-def _shelf(title: str, name: ShelfName, shelf: Shelf, row: Row, names: Names) -> Iterator[Block]:
+def _shelf(title: str, name: str, shelf: Shelf, row: Row, names: Names) -> Iterator[Block]:
     yield header(title)
     for view in shelf.views:
         yield from row(view, names)

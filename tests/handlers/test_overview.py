@@ -246,8 +246,8 @@ def test_the_market_tells_each_price_with_its_source_and_age(scene) -> None:
     )
     said = scene.say("market p5.48xlarge")
     assert "*On-Demand*: $55.04 an hour" in said
-    assert "score 7 of 10" in said
-    assert "Source: spot-price-history" in said
+    assert "(score 7 of 10)" in said
+    assert "By spot-price-history, read" in said
     assert "*Capacity Block*: 1 on sale" in said
     assert "*Owned and free*" in said
     assert "*Not read*: spot in us-west-2, research (throttled)" in said
@@ -325,3 +325,12 @@ def test_a_digest_is_posted_on_request_once_a_minute(scene) -> None:
     asked = [key for key in scene.world.messenger.said if key.startswith("digest:asked:")]
     assert len(asked) == 1
     assert scene.world.messenger.said[asked[0]].to.channel
+
+
+def test_places_with_one_price_stand_together(scene) -> None:
+    scene.looks.market = market_of(
+        *(hourly(Kind.ON_DEMAND, f"od-{n}", "55.04", region=f"eu-{n}") for n in range(5)),
+        hourly(Kind.ON_DEMAND, "od-9", "60", region="us-9"),
+    )
+    said = scene.say("market p5.48xlarge")
+    assert "$55.04 an hour in eu-0, eu-1, eu-2 and 2 more; $60.00 an hour in us-9" in said

@@ -18,6 +18,8 @@ _WEB = "handlers/web.py"
 _RENDERING = "handlers/rendering.py"
 _WORDING = "handlers/cards/wording.py"
 _DECISION = "handlers/cards/decision.py"
+_OVERVIEWS = ("tests/handlers/test_overview.py",)
+_HOMES = ("tests/handlers/test_home.py",)
 _BUTTONS = "handlers/cards/buttons.py"
 _RIVALS = "handlers/cards/rivals.py"
 _APPROVAL = "handlers/cards/approval.py"
@@ -300,5 +302,96 @@ MUTANTS: tuple[Mutant, ...] = (
         _FORMS,
         "touched[0] if touched else WHAT",
         "WHAT",
+    ),
+    Mutant(
+        "a budget counts what was freed",
+        "bot/services/money_sheet.py",
+        'if (one.team or "") == team and one.state != "freed"]',
+        'if (one.team or "") == team]',
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "a budget leaves out what is only held",
+        "bot/services/money_sheet.py",
+        "self.limit - self.held - self.bought",
+        "self.limit - self.bought",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "everybody sees every team's budget",
+        "bot/services/overviews.py",
+        "        if user in self.configuration.administrators:\n            return tuple(",
+        "        if user:\n            return tuple(",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "a digest on demand shows every team's money",
+        "bot/services/overviews.py",
+        "self.digesting.preview(teams=self._team_names(user))",
+        "self.digesting.preview()",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "the calendar's days are UTC's",
+        "bot/services/coming_days.py",
+        "happening.at.astimezone(place).date()",
+        "happening.at.date()",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "what does not fit a day of the calendar is left out",
+        "bot/services/coming_days.py",
+        "for first in range(0, len(rest), 100):",
+        "for first in range(0, 0, 100):",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "a market look keeps quiet about what was not read",
+        "bot/services/market_words.py",
+        "sentences += _unread(market.not_read)",
+        "sentences += ()",
+        _OVERVIEWS,
+    ),
+    Mutant(
+        "the Home tab asks people to approve their own",
+        "bot/services/homes.py",
+        "standing.user not in (*barred, *given)",
+        "standing.user not in given",
+        _HOMES,
+    ),
+    Mutant(
+        "the Home tab asks whoever agreed already",
+        "bot/services/homes.py",
+        "standing.user not in (*barred, *given)",
+        "standing.user not in barred",
+        _HOMES,
+    ),
+    Mutant(
+        "a deactivated approver is asked",
+        "bot/services/homes.py",
+        " or unfit(standing) is not None:",
+        ":",
+        _HOMES,
+    ),
+    Mutant(
+        "a page of the Home tab repeats the last one",
+        "bot/services/homes.py",
+        "limit=STEP, before_id=before",
+        "limit=STEP, before_id=None",
+        _HOMES,
+    ),
+    Mutant(
+        "each press on status costs a look at AWS",
+        "bot/services/glancing.py",
+        "if now - last < STALE:",
+        "if False:",
+        ("tests/handlers/test_looking_again.py",),
+    ),
+    Mutant(
+        "refusals are in English for everybody",
+        "handlers/cards/private.py",
+        "refusal_words(error, locale)",
+        "error.message",
+        ("tests/unit/cards/test_refusals.py",),
     ),
 )
