@@ -8,6 +8,7 @@ by the command that needs them: `gpubot parse` loads neither boto3 nor Slack.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,6 +48,16 @@ class _InstantType(click.ParamType[datetime]):
         return moment.astimezone(UTC)
 
 
+class _PersonType(click.ParamType[str]):
+    name = "person"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if re.fullmatch(r"[UW][A-Z0-9]{2,}", str(value)) is None:
+            self.fail(f"{value!r} is not a person's Slack id; write one like U0ANA", param, ctx)
+        return str(value)
+
+
 class _ZoneType(click.ParamType[str]):
     name = "zone"
 
@@ -71,13 +82,17 @@ _config = click.option(
 )
 
 
+def _example(line: str) -> str:
+    return f"Example: gpubot {line}"
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="gpubot", message="%(prog)s %(version)s")
 def gpubot() -> None:
     """Get GPU capacity from a sentence: once, at an agreed price."""
 
 
-@gpubot.command()
+@gpubot.command(epilog=_example("parse 'reserve 16xH100 for 2 days from Mar 15 9am' --json"))
 @click.argument("text")
 @_now
 @_zone
@@ -96,7 +111,10 @@ def parse(
     ctx.exit(_STATUS[parsed.status])
 
 
-@gpubot.command(short_help="Decide for a request, live or recorded; buy nothing.")
+@gpubot.command(
+    short_help="Decide for a request, live or recorded; buy nothing.",
+    epilog=_example("plan '2 p5.48xlarge for 3 days' --market market.json"),
+)
 @click.argument("text")
 @click.option("--market", type=click.Path(path_type=Path, dir_okay=False), help="a recorded market")
 @click.option(
@@ -124,7 +142,7 @@ def plan(ctx: click.Context, /, text: str, *, as_json: bool, **how: Any) -> None
     ctx.exit(_STATUS[answer["status"]])
 
 
-@gpubot.command()
+@gpubot.command(epilog=_example("run"))
 def run() -> None:
     """Start the bot (the same as `python -m bot`)."""
     import gc
@@ -154,7 +172,7 @@ def config() -> None:
     """Look at the administrator's file."""
 
 
-@config.command()
+@config.command(epilog=_example("config check gpubot.yaml"))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @_json
 @click.pass_context
@@ -173,7 +191,7 @@ def check(ctx: click.Context, file: Path, *, as_json: bool) -> None:
     ctx.exit(SETTINGS if problems else OK)
 
 
-@config.command()
+@config.command(epilog=_example("config example > gpubot.yaml"))
 def example() -> None:
     """Print a full file to start from."""
     from bot.settings import EXAMPLE
@@ -186,10 +204,13 @@ def policy() -> None:
     """Ask what the administrator's rules mean."""
 
 
-@policy.command()
+@policy.command(
+    epilog=_example("policy explain '2 p5.48xlarge for 3 days' --as U0ANA --config gpubot.yaml")
+)
 @click.argument("text")
 @click.option("--market", type=click.Path(path_type=Path, dir_okay=False), help="a recorded market")
-@click.option("--as", "user", required=True, help="the person who would ask, U…")
+@click.option("--as", "user", required=True, type=_PersonType(), help="who would ask, U…")
+@_now
 @_config
 @_json
 @click.pass_context
@@ -202,7 +223,10 @@ def explain(ctx: click.Context, /, text: str, *, as_json: bool, **who: Any) -> N
     ctx.exit(_STATUS[answer["status"]])
 
 
-@gpubot.command(short_help="Make a stored decision again, and compare.")
+@gpubot.command(
+    short_help="Make a stored decision again, and compare.",
+    epilog=_example("replay gpu-42 --config gpubot.yaml"),
+)
 @click.argument("reservation")
 @_config
 @_json
@@ -217,7 +241,10 @@ def replay(reservation: str, config: Path | None, *, as_json: bool) -> None:
         click.echo("\n".join(answer["sentences"]))
 
 
-@gpubot.command(short_help="List, verify or settle every intent to spend.")
+@gpubot.command(
+    short_help="List, verify or settle every intent to spend.",
+    epilog=_example("ledger verify --config gpubot.yaml"),
+)
 @click.argument("action", type=click.Choice(["list", "verify", "settle"]), default="list")
 @click.argument("purchase", required=False)
 @click.option("--not-bought", is_flag=True, help="declare that AWS never sold PURCHASE")
@@ -265,7 +292,9 @@ def _settle(how: dict[str, Any], *, as_json: bool) -> None:
     click.echo(json.dumps({"settled": how["purchase"], "said": done}) if as_json else done)
 
 
-@gpubot.command(short_help="Check settings, database, Slack and AWS.")
+@gpubot.command(
+    short_help="Check settings, database, Slack and AWS.", epilog=_example("doctor --json")
+)
 @_json
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool) -> None:
@@ -309,25 +338,40 @@ def main() -> None:
 
 def status_of(arguments: Sequence[str]) -> int:
     """Return the exit status of one command line; faults are said on stderr."""
+    as_json = "--json" in arguments
     try:
         answer = gpubot.main(list(arguments), prog_name="gpubot", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     except click.ClickException as wrong:
         wrong.show()
+        if as_json:
+            context = wrong.ctx if isinstance(wrong, click.UsageError) else None
+            path = context.command_path if context else "gpubot"
+            _told("usage", wrong.format_message(), f"{path} --help")
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except GpuBotError as wrong:
-        return _said(wrong)
+        return _said(wrong, as_json=as_json)
     return answer if isinstance(answer, int) else OK
 
 
-def _said(wrong: GpuBotError) -> int:
+def _said(wrong: GpuBotError, *, as_json: bool) -> int:
     click.echo(f"gpubot: {wrong}", err=True)
-    if isinstance(wrong, UserError) and wrong.hint:
-        click.echo(f"Try: {wrong.hint}", err=True)
-    return SETTINGS if isinstance(wrong, SettingsError) else REFUSED
+    hint = wrong.hint if isinstance(wrong, UserError) else None
+    if hint:
+        click.echo(f"Try: {hint}", err=True)
+    settings = isinstance(wrong, SettingsError)
+    if as_json:
+        _told("settings" if settings else "refused", str(wrong), hint or "gpubot doctor")
+    return SETTINGS if settings else REFUSED
+
+
+def _told(code: str, message: str, following: str) -> None:
+    """Write a fault as the one object that --json promises."""
+    error = {"code": code, "message": message, "next": following}
+    click.echo(json.dumps({"error": error}, ensure_ascii=False))
 
 
 if __name__ == "__main__":

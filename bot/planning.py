@@ -1,7 +1,8 @@
 """`gpubot plan` and `gpubot policy explain`: decisions without Slack and without a purchase."""
 
+import re
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from bot.settings import read_configuration
 
 _LAST_YEAR = 9900
 """Later years leave no room for a request that starts some years ahead."""
+_LONG_HOURS = re.compile(r"\b(\d+\.\d{2,}|\d{4,}(?:\.\d+)?) h\b")
+_LONG_DOLLARS = re.compile(r"\$(\d{4,})(?=\D|$)")
+_MANY_HOURS = 100
 DECIDED = ("reserve", "plan", "watch")
 
 
@@ -64,7 +68,9 @@ def planned(
     return _answer(parsed, decision)
 
 
-def explained(text: str, *, user: str, config: Path | None, market: Path | None) -> dict[str, Any]:
+def explained(
+    text: str, *, user: str, config: Path | None, market: Path | None, now: datetime | None = None
+) -> dict[str, Any]:
     """Return who would have to approve the text if the person asked for it, as sentences.
 
     The total is that of the decision (from `market`, or live), or the text's own cap when
@@ -77,7 +83,7 @@ def explained(text: str, *, user: str, config: Path | None, market: Path | None)
         raise SettingsError("name the administrator's file with --config or GPUBOT_CONFIG")
     configuration = read_configuration(config)
     answer = planned(
-        text, market=market, save_market=None, now=None, tz="UTC", locale="en-US", config=config
+        text, market=market, save_market=None, now=now, tz="UTC", locale="en-US", config=config
     )
     if answer["decision"] is None:
         said = answer["problem"]["message"] if answer["problem"] else "Something is to be asked."
@@ -204,7 +210,18 @@ def in_words(answer: dict[str, Any]) -> str:
         for row in decision["not_read"]
     ]
     lines += [f"   {advice['text']}" for advice in decision["advice"]]
-    return "\n".join(lines)
+    return "\n".join(readable(line) for line in lines)
+
+
+def readable(line: str) -> str:
+    """Return a line with thousands apart and hours that no clock shows rounded; for people only."""
+    line = _LONG_HOURS.sub(lambda found: f"{_rounded(Decimal(found[1]))} h", line)
+    return _LONG_DOLLARS.sub(lambda found: f"${int(found[1]):,}", line)
+
+
+def _rounded(hours: Decimal) -> str:
+    place = Decimal(1) if hours >= _MANY_HOURS else Decimal("0.1")
+    return f"{hours.quantize(place, rounding=ROUND_HALF_UP):,}"
 
 
 def _option(option: dict[str, Any]) -> str:

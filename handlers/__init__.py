@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from handlers.people import SlackPeople
     from handlers.receiving import identify
     from handlers.registering import Front, register
-    from handlers.socket import Socket
+    from handlers.socket import Socket, app_id_of
     from handlers.web import SLACK_API, posting_client, reading_client
     from handlers.working import Worker
 else:
@@ -44,7 +44,7 @@ else:
             "people": ("SlackPeople",),
             "receiving": ("identify",),
             "registering": ("Front", "register"),
-            "socket": ("Socket",),
+            "socket": ("Socket", "app_id_of"),
             "web": ("SLACK_API", "posting_client", "reading_client"),
             "working": ("Worker",),
         },
@@ -62,6 +62,7 @@ __all__ = [
     "SlackPeople",
     "Socket",
     "Worker",
+    "app_id_of",
     "identify",
     "posting_client",
     "reading_client",

@@ -7,6 +7,7 @@ import pytest
 
 from bot.cli import status_of
 from bot.domain.market import Market
+from bot.planning import readable
 from bot.settings import EXAMPLE
 
 NOW = ["--now", "2027-03-10T15:00:00Z"]
@@ -140,3 +141,51 @@ def test_replaying_what_was_never_decided_is_said_plainly(capsys, tmp_path, monk
     assert status_of(["replay", "gpu-7"]) == 2
     assert "Nothing was decided for gpu-7" in capsys.readouterr().err
     assert status_of(["replay", "seven"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["parse", "help", "--tz", "Moon/Base", "--json"], 64, "usage"),
+        (["nonsense", "--json"], 64, "usage"),
+        (["plan", "2 p5.48xlarge for 3 days", "--market", "none.json", "--json"], 78, "settings"),
+    ],
+)
+def test_a_fault_is_one_json_object_too(capsys, arguments, status, code) -> None:
+    assert status_of(arguments) == status
+    said = capsys.readouterr()
+    error = json.loads(said.out)["error"]
+    assert error["code"] == code
+    assert error["message"] in said.err
+    assert error["next"].startswith("gpubot")
+
+
+@pytest.mark.parametrize("person", ["ana", "@ana", "S0GROUP", "u0ana", "U0", "<@U0ANA>"])
+def test_the_policy_is_explained_for_a_slack_id_only(capsys, person) -> None:
+    assert status_of(["policy", "explain", "2 p5.48xlarge for 3 days", "--as", person]) == 64
+    assert "like U0ANA" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["parse"], ["plan"], ["run"], ["config", "check"], ["config", "example"],
+        ["policy", "explain"], ["replay"], ["ledger"], ["doctor"],
+    ],
+)  # fmt: skip
+def test_every_command_shows_an_example(capsys, words) -> None:
+    assert status_of([*words, "--help"]) == 0
+    assert f"Example: gpubot {' '.join(words)}" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("$6877.44 ($5.97 per GPU-hour)", "$6,877.44 ($5.97 per GPU-hour)"),
+        ("starts 2515.2272 h later", "starts 2,515 h later"),
+        ("ends 7.5166 h earlier", "ends 7.5 h earlier"),
+        ("for 36 h, $1000000", "for 36 h, $1,000,000"),
+    ],
+)
+def test_the_text_of_a_plan_has_thousands_apart_and_hours_rounded(line, shown) -> None:
+    assert readable(line) == shown
