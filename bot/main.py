@@ -112,6 +112,7 @@ def _loops(house: "House") -> tuple[Loop, ...]:
         Loop(name="say", step=house.delivering.step),
         Loop(name="duty", step=partial(house.duties.step, limit=1), threads=DUTY_THREADS),
         Loop(name="reconcile", step=house.reconciling.sweep),
+        Loop(name="forget", step=house.pruning.step),
         *(Loop(name=f"hear-{at}", step=one.step) for at, one in enumerate(house.hearing)),
     )
 

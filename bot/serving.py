@@ -9,6 +9,7 @@ from bot.domain.errors import DeliveryError, SettingsError
 from bot.domain.lifecycle import PurchaseState
 from bot.domain.using import ROUTINE
 from bot.domain.values import utc_text
+from bot.policy.ceilings import month_of
 from bot.ports import Bell, Clock, Store
 from bot.settings import Environment
 from handlers import (
@@ -16,6 +17,7 @@ from handlers import (
     Gateway,
     HttpServer,
     Socket,
+    app_id_of,
     identify,
     posting_client,
     reading_client,
@@ -62,6 +64,17 @@ def health(
     }
 
 
+def metrics(store: Store, clock: Clock) -> bytes:
+    """Return what the records show to Prometheus, read in one consistent view."""
+    from handlers.metering import exposition  # noqa: PLC0415 - a start need not wait for it
+
+    now = clock.now()
+    since, until = month_of(now)
+    with store.reading() as tx:
+        figures = tx.counts.figures(now=now, since=since, until=until)
+    return exposition(figures, now=now)
+
+
 class Transport:
     """How Slack reaches us: a WebSocket that we open, or HTTP; health and metrics beside it."""
 
@@ -85,7 +98,10 @@ class Transport:
         )
         self.mode = "socket" if environment.socket_mode else "http"
         self._socket: Socket | None = None
+        # Without an app token nothing names the app, and the signature alone proves it.
+        self._app_id: str | None = None
         if environment.slack_app_token is not None:
+            self._app_id = app_id_of(environment.slack_app_token.get_secret_value())
             self._socket = Socket(
                 app,
                 app_token=environment.slack_app_token.get_secret_value(),
@@ -98,8 +114,9 @@ class Transport:
                 app=app,
                 signing_secret=_signing_secret(environment),
                 workspace=workspace,
-                app_id=None,
+                app_id=self._app_id,
                 health=self._health,
+                metrics=self._metrics,
             )
             self._server = HttpServer(gateway, host=environment.host, port=environment.port)
 
@@ -134,6 +151,9 @@ class Transport:
             self._socket.close()
         if self._server is not None:
             self._server.close()
+
+    def _metrics(self) -> bytes:
+        return metrics(self._entrance.store, self._entrance.clock)
 
     def _health(self) -> tuple[bool, Mapping[str, object]]:
         connected = self._socket.connected() if self._socket is not None else True

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import structlog
+from prometheus_client import Counter
 
 from bot.catalog import Catalog
 from bot.cloud import Aws
@@ -30,6 +31,7 @@ from bot.services.overstaying import Overstaying
 from bot.services.overviews import Overviews
 from bot.services.pleading import Pleading
 from bot.services.proposing import Proposing
+from bot.services.pruning import Pruning
 from bot.services.purchasing import Purchasing
 from bot.services.questioning import Questioning
 from bot.services.quoting import Quoting
@@ -56,6 +58,8 @@ from handlers import (
     reading_client,
 )
 
+_FAILED = Counter("gpubot_duty_failures", "Steps that fell due and failed, by kind", ["kind"])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slack:
@@ -78,6 +82,7 @@ class House:
     delivering: Delivering
     duties: Duties
     digesting: Digesting
+    pruning: Pruning
     reconciling: Reconciling
     hearing: tuple[Hearing, ...]
     aws: "Aws"
@@ -232,6 +237,7 @@ def build(
             store=store,
             clock=clock,
             log=log,
+            failed=lambda kind: _FAILED.labels(kind).inc(),
             steps={
                 "quote": _about(after.quote),
                 "propose-expire": _about(approving.expire),
@@ -254,6 +260,7 @@ def build(
             },
         ),
         digesting=digesting,
+        pruning=Pruning(store=store, clock=clock),
         reconciling=reconciling,
         hearing=tuple(
             Hearing(

@@ -22,6 +22,7 @@ from typing_extensions import override
 from waitress import wasyncore
 from waitress.server import create_server
 
+from bot.domain.errors import BusyError
 from handlers.receiving import dispatch, is_ours
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """The WSGI application. `health` gives what /healthz shows and whether it is well.
+    """The WSGI application.
 
-    An empty signing secret is refused by slack_sdk's verifier when this is made.
+    `health` gives what /healthz shows and whether it is well, `metrics` what /metrics shows
+    beside the counters of this process. An empty signing secret is refused by slack_sdk's
+    verifier when this is made.
     """
 
     app: App
@@ -60,6 +63,7 @@ class Gateway:
     workspace: str
     app_id: str | None
     health: Callable[[], tuple[bool, Mapping[str, object]]]
+    metrics: Callable[[], bytes] = bytes
     wall: Callable[[], float] = time.time
     verifier: SignatureVerifier = field(init=False, repr=False)
 
@@ -86,11 +90,19 @@ class Gateway:
                 status = "200 OK" if well else "503 Service Unavailable"
                 return _json(dict(facts), status=status)
             case "GET", "/metrics":
-                return Answer("200 OK", generate_latest(), CONTENT_TYPE_LATEST)
+                return Answer("200 OK", generate_latest() + self._counted(), CONTENT_TYPE_LATEST)
             case "POST", path if path == EVENTS_PATH:
                 return self._from_slack(environ)
             case _:
                 return Answer("404 Not Found", b"not found")
+
+    def _counted(self) -> bytes:
+        """Return what the records show; nothing when the database does not answer now."""
+        try:
+            return self.metrics()
+        except BusyError:
+            _log.warning("figures not read: database busy")
+            return b""
 
     def _from_slack(self, environ: "WSGIEnvironment") -> Answer:
         arrived = self.wall()

@@ -9,6 +9,7 @@ from bot.domain.records import Delivery
 from bot.ports import (
     Audit,
     Budget,
+    Counts,
     Decisions,
     Dues,
     Facts,
@@ -21,7 +22,7 @@ from bot.ports import (
     Reservations,
     Transaction,
 )
-from storage.memory_audit import MemoryAudit, MemoryFacts
+from storage.memory_audit import MemoryAudit, MemoryCounts, MemoryFacts
 from storage.memory_books import Books, Desk, InRow
 from storage.memory_ledger import MemoryBudget, MemoryLoans, MemoryPurchases, MemoryReceipts
 from storage.memory_queues import MemoryDues, MemoryInbox, MemoryOutbox
@@ -48,6 +49,7 @@ class MemoryTransaction:
         self.audit: Audit = MemoryAudit(desk)
         self.facts: Facts = MemoryFacts(desk)
         self.loans: Loans = MemoryLoans(desk)
+        self.counts: Counts = MemoryCounts(desk)
 
 
 class MemoryStore:

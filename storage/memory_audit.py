@@ -1,11 +1,16 @@
 """The audit, small facts and figures over plain dicts. See bot.ports for each rule."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 
-from bot.domain.records import AuditEntry
+from bot.domain.figures import Backlog, Figures
+from bot.domain.lifecycle import LIVE_RESERVATIONS
+from bot.domain.records import AuditEntry, BudgetEntry
 from storage import chain
 from storage.memory_books import Desk
+from storage.memory_queues import MemoryDues, MemoryInbox, MemoryOutbox
 
 
 class MemoryAudit:
@@ -71,3 +76,52 @@ class MemoryFacts:
     def drop(self, name: str) -> None:
         """See bot.ports."""
         self._desk.writing().facts.pop(name, None)
+
+
+class MemoryCounts:
+    """See bot.ports.Counts."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def figures(self, *, now: datetime, since: datetime, until: datetime) -> Figures:
+        """See bot.ports."""
+        books = self._desk.reading()
+        states = Counter(one.state for one in books.reservations.values())
+        money = books.budget.values()
+        waiting = [row for row in books.inbox.values() if not row.done and not row.delivery.late]
+        saying = [row.not_before for row in books.outbox.values() if row.state == "waiting"]
+        due = [row.not_before for row in books.dues.values() if row.state == "open"]
+        return Figures(
+            reservations={
+                state: count for state, count in states.items() if state in LIVE_RESERVATIONS
+            },
+            proposals=dict(Counter(one.state for one in books.proposals.values())),
+            verdicts=dict(Counter[str](one.verdict for one in books.approvals.values())),
+            purchases=dict(Counter(one.state for one in books.purchases.values())),
+            held=_sums(entry for entry in money if entry.state == "held"),
+            committed=_sums(
+                entry
+                for entry in money
+                if entry.state == "committed" and since <= entry.held_at < until
+            ),
+            inbox=Backlog(
+                count=MemoryInbox(self._desk).waiting(),
+                oldest=min((row.delivery.received_at for row in waiting), default=None),
+            ),
+            outbox=Backlog(
+                count=MemoryOutbox(self._desk).waiting(now=now),
+                oldest=min((at for at in saying if at <= now), default=None),
+            ),
+            due=Backlog(
+                count=MemoryDues(self._desk).waiting(now=now),
+                oldest=min((at for at in due if at <= now), default=None),
+            ),
+        )
+
+
+def _sums(entries: Iterable[BudgetEntry]) -> dict[str, Decimal]:
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for entry in entries:
+        sums[entry.team or ""] += entry.amount
+    return dict(sums)

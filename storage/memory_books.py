@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.domain.errors import BugError, UnknownRecordError
+from bot.domain.lifecycle import LIVE_RESERVATIONS
 from bot.domain.records import (
     Approval,
     AuditEntry,
@@ -114,6 +115,11 @@ class Books:
             self,
             **{name: dict(getattr(self, name)) for name in self.__slots__},
         )
+
+    def is_live(self, reservation_id: int | None) -> bool:
+        """Return whether that is a reservation which is not over."""
+        one = self.reservations.get(reservation_id or 0)
+        return one is not None and one.state in LIVE_RESERVATIONS
 
     def next_number(self, what: str) -> int:
         """Return the next id, from 1."""

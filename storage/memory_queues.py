@@ -8,7 +8,7 @@ from bot.domain.errors import UnknownRecordError
 from bot.domain.records import Delivery, Due, MessageRef
 from bot.domain.saying import Announcement
 from storage.memory_books import Desk, DueRow, Hold, InRow, OutRow
-from storage.outgoing import OutgoingMessage
+from storage.outgoing import PASSING, OutgoingMessage, numbered
 
 
 def _is_free(hold: Hold | None, now: datetime, desk: Desk) -> bool:
@@ -84,6 +84,20 @@ class MemoryDues:
     def waiting(self, *, now: datetime) -> int:
         """See bot.ports."""
         return sum(row.not_before <= now for row in self._open())
+
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """See bot.ports."""
+        books = self._desk.writing()
+        old = [
+            key
+            for key, row in books.dues.items()
+            if row.state != "open"
+            and row.due.at < before
+            and not books.is_live(numbered(row.due.subject))
+        ]
+        for key in old[:limit]:
+            del books.dues[key]
+        return len(old[:limit])
 
     def _open(self) -> list[DueRow]:
         return [row for row in self._desk.reading().dues.values() if row.state == "open"]
@@ -239,6 +253,25 @@ class MemoryOutbox:
             )
         return min(times, default=None)
 
+    def prune(self, *, before: datetime, untied_before: datetime, limit: int) -> int:
+        """See bot.ports."""
+        books = self._desk.writing()
+        old: list[str] = []
+        for key, row in books.outbox.items():
+            about = row.announcement.reservation_id
+            bound = untied_before if about is None else before
+            if (
+                row.state != "waiting"
+                and row.announcement.kind in PASSING
+                and row.settled_at is not None
+                and row.settled_at < bound
+                and not books.is_live(about)
+            ):
+                old.append(key)
+        for key in old[:limit]:
+            del books.outbox[key]
+        return len(old[:limit])
+
     def _settled(self, row: OutRow, state: str, *, at: datetime, error: str, doubt: bool) -> OutRow:
         return replace(
             row,
@@ -313,6 +346,23 @@ class MemoryInbox:
     def waiting(self) -> int:
         """See bot.ports."""
         return len(self._workable())
+
+    def find(self, key: str) -> Delivery | None:
+        """See bot.ports."""
+        row = self._desk.reading().inbox.get(key)
+        return None if row is None else row.delivery
+
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """See bot.ports."""
+        books = self._desk.writing()
+        old = [
+            key
+            for key, row in books.inbox.items()
+            if row.done and row.delivery.received_at < before
+        ]
+        for key in old[:limit]:
+            del books.inbox[key]
+        return len(old[:limit])
 
     def _workable(self) -> list[InRow]:
         rows = self._desk.reading().inbox.values()

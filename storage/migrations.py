@@ -228,6 +228,18 @@ drop index reservation_by_state;
 drop index reservation_by_team_and_state;
 """
 
+_FIGURES = """
+create index approval_denied on approval (proposal_id)
+  where json_extract(body, '$.verdict') = 'deny';
+create index proposal_by_state on proposal (state);
+create index budget_held on budget (team) where state = 'held';
+create index due_over on due (at) where state <> 'open';
+create index outbox_over on outbox (settled_at)
+  where state <> 'waiting'
+    and json_extract(announcement, '$.kind') in ('note', 'whisper', 'digest');
+create index inbox_over on inbox (received_at) where state = 'done';
+"""
+
 
 def _run(db: Database, script: str) -> None:
     # Not executescript: it commits first, which would end the step's own transaction.
@@ -261,3 +273,9 @@ def m0003_queues(db: Database) -> None:
 def m0004_live(db: Database) -> None:
     """Give live reservations indexes of their own, so that ended ones never cost a screen."""
     _run(db, _LIVE)
+
+
+@MIGRATIONS()
+def m0005_figures(db: Database) -> None:
+    """Count by index what operators watch, and find by index what can be forgotten."""
+    _run(db, _FIGURES)

@@ -5,6 +5,15 @@ from datetime import datetime
 
 from bot.domain.saying import Announcement
 
+PASSING = ("note", "whisper", "digest")
+"""Kinds of messages that are said once; the others live and are drawn anew."""
+
+
+def numbered(subject: str) -> int | None:
+    """Return the number in gpu-42; None when the subject is no reservation."""
+    number = subject.removeprefix("gpu-")
+    return int(number) if number != subject and number.isdecimal() else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingMessage:

@@ -12,6 +12,7 @@ from bot.domain.records import Delivery
 from bot.ports import (
     Audit,
     Budget,
+    Counts,
     Decisions,
     Dues,
     Facts,
@@ -28,6 +29,7 @@ from storage.connections import Connections, begin
 from storage.recorder import Recorder
 from storage.session import Session, ours
 from storage.sqlite_books import SqliteAudit, SqliteFacts
+from storage.sqlite_figures import SqliteCounts
 from storage.sqlite_ledger import SqliteBudget, SqliteLoans, SqlitePurchases, SqliteReceipts
 from storage.sqlite_queues import SqliteDues, SqliteInbox, SqliteOutbox
 from storage.sqlite_records import SqliteDecisions, SqliteProposals, SqliteReservations
@@ -53,6 +55,7 @@ class SqliteTransaction:
         self.audit: Audit = SqliteAudit(session)
         self.facts: Facts = SqliteFacts(session)
         self.loans: Loans = SqliteLoans(session)
+        self.counts: Counts = SqliteCounts(session)
 
 
 class _Unit:

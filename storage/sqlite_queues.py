@@ -14,6 +14,7 @@ from storage.bodies import body_of, maybe_time_of, maybe_time_text, time_of, tim
 from storage.holders import is_dead
 from storage.outgoing import OutgoingMessage
 from storage.session import Row, Session, Value, marks, number, text
+from storage.sqlite_records import LIVE
 
 
 def _free_the_dead(session: Session, table: str) -> None:
@@ -120,6 +121,18 @@ class SqliteDues:
         )
         return 0 if row is None else number(row[0])
 
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """See bot.ports."""
+        cursor = self._session.writing()(
+            "delete from due where id in (select id from due indexed by due_over"  # noqa: S608 - a condition from this package
+            " where state <> 'open' and at < ? and not exists (select 1 from reservation"
+            "  where due.subject glob 'gpu-[0-9]*'"
+            f" and reservation.id = cast(substr(due.subject, 5) as integer) and {LIVE})"
+            " limit ?)",
+            (time_text(before), limit),
+        )
+        return cursor.rowcount
+
 
 def _due(row: Row) -> Due:
     _, key, kind, subject, at, argument, stale_after = row
@@ -152,7 +165,7 @@ and the card it belongs under has been posted.
 An earlier row that was put in for a later time, and never tried, does not hold up the others.
 """
 
-_LEAVING = (
+LEAVING = (
     "select count(*) from outbox as this where this.state = 'waiting' and this.not_before <= :now"
     " and (this.holder is not null or not exists (select 1 from outbox as other"
     "  where other.state = 'waiting' and other.lane = this.lane and other.id <> this.id"
@@ -161,6 +174,11 @@ _LEAVING = (
     "   or (other.key = this.thread and other.channel is null))))"
 )
 """How many are out or may leave: not what stands behind a message that was put back for later."""
+
+OVER = (
+    "state <> 'waiting' and json_extract(announcement, '$.kind') in ('note', 'whisper', 'digest')"
+)
+"""The condition of the index of messages that were said once, word for word."""
 
 _NEXT = (
     "select min(case when this.holder is null then this.not_before"
@@ -290,13 +308,26 @@ class SqliteOutbox:
 
     def waiting(self, *, now: datetime) -> int:
         """See bot.ports. Counts what is out, too."""
-        [row] = self._session.named(_LEAVING, {"now": time_text(now)})
+        [row] = self._session.named(LEAVING, {"now": time_text(now)})
         return number(row[0])
 
     def next_at(self) -> datetime | None:
         """See bot.ports. What is out may leave again when its lease ends."""
         row = self._session.row(_NEXT)
         return None if row is None or row[0] is None else time_of(text(row[0]))
+
+    def prune(self, *, before: datetime, untied_before: datetime, limit: int) -> int:
+        """See bot.ports. The newest row stays: positions count on from it."""
+        cursor = self._session.writing()(
+            "delete from outbox where id in (select id from outbox as this indexed by outbox_over"  # noqa: S608 - a condition from this package
+            f" where {OVER} and settled_at < iif(json_extract(announcement, '$.reservation_id')"
+            "  is null, min(?1, ?2), ?1) and settled_at < ?1"
+            " and not exists (select 1 from reservation"
+            f"  where id = json_extract(this.announcement, '$.reservation_id') and {LIVE})"
+            " and position < (select max(position) from outbox) limit ?3)",
+            (time_text(before), time_text(untied_before), limit),
+        )
+        return cursor.rowcount
 
     def _last_position(self) -> int:
         row = self._session.row("select position from outbox order by position desc limit 1")
@@ -366,6 +397,20 @@ class SqliteInbox:
         """See bot.ports."""
         row = self._session.row("select count(*) from inbox where state = 'waiting' and late = 0")
         return 0 if row is None else number(row[0])
+
+    def find(self, key: str) -> Delivery | None:
+        """See bot.ports."""
+        row = self._session.row(f"{_DELIVERY} where key = ?", (key,))
+        return None if row is None else _delivery(row)
+
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """See bot.ports."""
+        cursor = self._session.writing()(
+            "delete from inbox where id in (select id from inbox indexed by inbox_over"
+            " where state = 'done' and received_at < ? limit ?)",
+            (time_text(before), limit),
+        )
+        return cursor.rowcount
 
 
 def _delivery(row: Row) -> Delivery:

@@ -25,6 +25,7 @@ from botocore.utils import parse_timestamp
 from typing_extensions import override
 
 from bot.aws.errors import code_of, message_of
+from bot.aws.metering import meter
 from bot.domain.errors import BugError, RefusedError
 from bot.policy.configuration import Account
 
@@ -152,6 +153,7 @@ class Clients:
             session.get_component("response_parser_factory").set_parser_defaults(
                 timestamp_parser=instant_of
             )
+            meter(session)
             if role is not None:
                 own = _AssumedRole(botocore.session.Session(), role, self._home(role))
                 session.register_component("credential_provider", CredentialResolver([own]))

@@ -20,6 +20,7 @@ from bot.ports.queues import Dues, Inbox, Outbox, Outgoing
 from bot.ports.records import (
     Audit,
     Budget,
+    Counts,
     Decisions,
     Facts,
     Loans,
@@ -38,6 +39,7 @@ __all__ = [
     "Budget",
     "Buyer",
     "Clock",
+    "Counts",
     "Decisions",
     "Dues",
     "Endpoints",

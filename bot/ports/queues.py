@@ -38,6 +38,12 @@ class Dues(Protocol):
     def waiting(self, *, now: datetime) -> int:
         """Return how many rows are due by now and not done."""
 
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """Forget at most so many rows, due before then and not open; return how many.
+
+        Rows about a live reservation stay: their keys may be planned again.
+        """
+
 
 class Outgoing(Protocol):
     """One row of the outbox as it is handed out. `attempt` counts from 1."""
@@ -100,6 +106,14 @@ class Outbox(Protocol):
     def next_at(self) -> datetime | None:
         """Return when the next message may leave."""
 
+    def prune(self, *, before: datetime, untied_before: datetime, limit: int) -> int:
+        """Forget at most so many messages that were settled before then; return how many.
+
+        Living messages stay, because they may be drawn anew, and so do those about a live
+        reservation, because their keys may come again. What is about no reservation goes when it
+        was settled before `untied_before`.
+        """
+
 
 class Inbox(Protocol):
     """Deliveries that were recorded and are to be worked on."""
@@ -118,3 +132,9 @@ class Inbox(Protocol):
 
     def waiting(self) -> int:
         """Return how many deliveries are not worked on yet (late ones apart)."""
+
+    def find(self, key: str) -> Delivery | None:
+        """Return the delivery with that key, worked on or not."""
+
+    def prune(self, *, before: datetime, limit: int) -> int:
+        """Forget at most so many that were worked on and received before then; say how many."""

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
+from bot.domain.figures import Figures
 from bot.domain.lifecycle import ProposalState, PurchaseState, ReservationState
 from bot.domain.records import (
     Approval,
@@ -169,6 +170,13 @@ class Budget(Protocol):
 
         Entries whose keys are in `apart` do not count.
         """
+
+
+class Counts(Protocol):
+    """What operators watch."""
+
+    def figures(self, *, now: datetime, since: datetime, until: datetime) -> Figures:
+        """Return the figures as of now; committed money is of [since, until)."""
 
 
 class Audit(Protocol):

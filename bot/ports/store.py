@@ -9,6 +9,7 @@ from bot.ports.queues import Dues, Inbox, Outbox
 from bot.ports.records import (
     Audit,
     Budget,
+    Counts,
     Decisions,
     Facts,
     Loans,
@@ -34,6 +35,7 @@ class Transaction(Protocol):
     audit: Audit
     facts: Facts
     loans: Loans
+    counts: Counts
 
 
 class Store(Protocol):

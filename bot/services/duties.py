@@ -24,12 +24,16 @@ Step = Callable[[Due], object]
 
 @dataclass(slots=True, kw_only=True)
 class Duties:
-    """Claims and carries out what is due. Safe from several threads and processes."""
+    """Claims and carries out what is due. Safe from several threads and processes.
+
+    `failed` is told the kind of every step that failed.
+    """
 
     store: Store
     clock: Clock
     steps: Mapping[str, Step]
     log: Log
+    failed: Callable[[str], object] = str
     failures: dict[str, int] = field(default_factory=dict)
 
     def step(self, *, limit: int = BATCH) -> int:
@@ -68,6 +72,7 @@ class Duties:
             tx.dues.done(due.key, at=at, outcome=outcome)
 
     def _again(self, due: Due, error: Exception) -> None:
+        self.failed(due.kind)
         count = self.failures.get(due.key, 0)
         self.failures[due.key] = count + 1
         pause = PAUSES[min(count, len(PAUSES) - 1)]

@@ -141,12 +141,15 @@ DUE = (
     "insert into due (key, kind, subject, at, not_before, argument, state) values ('due-1',"
     " 'sweep', 'gpu-1', '2026-03-02T09:00:00.000000Z', '2026-03-02T09:00:00.000000Z', '', 'open')"
 )
+APPROVAL = """insert into approval (proposal_id, approver, body)
+ values (1, 'U2', '{"verdict":"approve"}')"""
 ENDED = RESERVATION.replace("'requested'", "'ended'")
 SAMPLES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "m0001_records": [(RESERVATION, (body_of(reservation(revision=1)),)), (PROPOSAL, ())],
     "m0002_ledger": [(PURCHASE, (body_of(purchase(1, 1)),))],
     "m0003_queues": [(DUE, ())],
     "m0004_live": [(ENDED, (body_of(reservation(revision=1, state=ReservationState.ENDED)),))],
+    "m0005_figures": [(APPROVAL, ())],
 }
 """Rows as each step's own version of gpubot wrote them."""
 
@@ -182,6 +185,8 @@ def test_rows_of_every_step_are_read_by_this_version(
         assert tx.proposals.current(7) is None
         live = tx.reservations.listing(states=LIVE_RESERVATIONS)
         assert live == (grown["reservation"],)
+        figures = tx.counts.figures(now=NOW, since=NOW, until=at(1))
+        assert (figures.verdicts, figures.proposals) == ({"approve": 1}, {"expired": 1})
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(

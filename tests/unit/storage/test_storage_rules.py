@@ -26,6 +26,9 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 HOST = socket.gethostname()
 
 
+EARLY, LATE = datetime(2000, 1, 2), datetime(2199, 12, 30)  # noqa: DTZ001 - hypothesis adds the zone
+
+
 class Exact(Model):
     """One of each kind of value that JSON could bend."""
 
@@ -37,17 +40,21 @@ class Exact(Model):
 @given(
     rate=st.decimals(allow_nan=False, allow_infinity=False),
     length=st.timedeltas(min_value=timedelta(days=-100000), max_value=timedelta(days=100000)),
-    at=st.datetimes(timezones=st.just(UTC), min_value=datetime(1000, 1, 1)),  # noqa: DTZ001 - hypothesis adds the zone
+    at=st.datetimes(timezones=st.just(UTC), min_value=EARLY, max_value=LATE),
 )
 def test_a_body_gives_back_the_equal_value(rate: Decimal, length: timedelta, at: datetime) -> None:
     value = Exact(rate=rate, length=length, at=at)
     assert Exact.model_validate_json(body_of(value)) == value
 
 
-MOMENTS = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-11))]))
+MOMENTS = st.datetimes(
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=-11))]),
+    min_value=FIRST,
+    max_value=LAST,
+)
 
 
-@given(MOMENTS.filter(lambda at: 2 < at.year < 9998), MOMENTS.filter(lambda at: 2 < at.year < 9998))
+@given(MOMENTS, MOMENTS)
 def test_texts_of_times_sort_as_the_instants_do(one: datetime, two: datetime) -> None:
     assert (time_text(one) < time_text(two)) == (one < two)
     assert time_of(time_text(one)) == one
