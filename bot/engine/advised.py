@@ -5,12 +5,13 @@ from datetime import time, timedelta
 
 from bot.domain.decision import Note
 from bot.domain.market import Kind, NotRead
+from bot.domain.values import exact_dollars
 from bot.engine.judging import Judged
 from bot.engine.near import Setting, near_misses
 from bot.engine.ranking import Fitting
 from bot.engine.rejects import Case
 from bot.engine.terms import BOOKING_HORIZON, Terms, bare
-from bot.engine.words import day, dollars, moment
+from bot.engine.words import day, moment
 
 ACCOUNT_TEAM_LEAD = timedelta(weeks=3)
 """How early AWS wants to hear of large requests (the account team's own rule of thumb)."""
@@ -92,8 +93,8 @@ def _spot(setting: Setting, judged: Judged) -> Iterator[Note]:
         return
     pick = judged.pick
     if pick is None or rival.exact < pick.exact:
-        instead = f" instead of {dollars(pick.total)}" if pick else ""
-        text = f"If the work may be interrupted, spot costs {dollars(rival.total)}{instead}."
+        instead = f" instead of {exact_dollars(pick.total)}" if pick else ""
+        text = f"If the work may be interrupted, spot costs {exact_dollars(rival.total)}{instead}."
         yield Note(code="supplement_with_spot", text=f"{text} Add: spot ok.")
 
 
@@ -113,8 +114,8 @@ def _other_time(judged: Judged) -> Iterator[Note]:
     best = min(rivals, key=_cheapest)
     if best.candidate.price is not None and best.stay is not None:
         text = (
-            f"A block from {moment(best.stay.start)} costs {dollars(best.candidate.price)}"
-            f" instead of {dollars(pick.total)}."
+            f"A block from {moment(best.stay.start)} costs {exact_dollars(best.candidate.price)}"
+            f" instead of {exact_dollars(pick.total)}."
         )
         yield Note(code="try_other_time", text=text)
 

@@ -13,6 +13,7 @@ from bot.catalog import InstanceType
 from bot.domain.decision import Note
 from bot.domain.market import Kind, Market
 from bot.domain.request import Request
+from bot.domain.values import exact_dollars
 from bot.engine.costs import exact_total
 from bot.engine.judging import Judged, judge
 from bot.engine.lines import line_of
@@ -20,7 +21,7 @@ from bot.engine.ranking import Fitting
 from bot.engine.rejects import Case, first_fault
 from bot.engine.terms import Terms, bare, terms_of
 from bot.engine.windows import lost_at_end
-from bot.engine.words import dollars, machines, moment
+from bot.engine.words import machines, moment
 
 _TRIES = 4
 """How many values of one field are tried: the nearest ones; bounds the work on any market."""
@@ -114,7 +115,7 @@ class Setting:
         if pick is None:
             return None
         line = line_of(request, zone=self.zone)
-        return Note(code=code, text=f"{lead} would fit for {dollars(pick.total)}: {line}")
+        return Note(code=code, text=f"{lead} would fit for {exact_dollars(pick.total)}: {line}")
 
 
 def near_misses(setting: Setting, judged: Judged) -> tuple[Note, ...]:

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from bot.domain.decision import Certainty, Note
 from bot.domain.market import Kind
+from bot.domain.values import exact_dollars
 from bot.engine.ranking import Fitting
-from bot.engine.words import dollars, moment, note
+from bot.engine.words import moment, note
 
 _ONLY = note("only_one_that_fits", "It is the only option that fits.")
 _GUARANTEED = Note(code="guaranteed_start", text="Once paid, the machines are there at the start.")
@@ -54,7 +55,9 @@ def reasons(option: Fitting, best: Best) -> tuple[Note, ...]:
     if best.options == 1:
         found.append(_ONLY)
     elif option.exact == best.total:
-        found.append(note("cheapest", f"No other option costs less than {dollars(option.total)}."))
+        found.append(
+            note("cheapest", f"No other option costs less than {exact_dollars(option.total)}.")
+        )
     if option.certainty is Certainty.GUARANTEED:
         found.append(_GUARANTEED)
     if row.kind in (Kind.ON_DEMAND, Kind.SPOT):

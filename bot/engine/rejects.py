@@ -8,13 +8,14 @@ from typing import NamedTuple
 from bot.domain.decision import Note
 from bot.domain.market import Kind
 from bot.domain.request import Target
+from bot.domain.values import exact_dollars
 from bot.engine.candidates import Candidate
 from bot.engine.certainty import refused_within
 from bot.engine.costs import four_places, instance_rate, total
 from bot.engine.quotas import Quotas
 from bot.engine.terms import Terms
 from bot.engine.windows import Stay, rest_is_enough, whole_is_enough
-from bot.engine.words import dollars, machines, moment, note, rate, span
+from bot.engine.words import machines, moment, note, rate, span
 
 
 class Case(NamedTuple):
@@ -231,7 +232,9 @@ def over_budget(case: Case) -> str | None:
     amount = total(case.candidate, case.stay, case.terms)
     if amount > budget:
         named = machines(case.candidate.machines, case.candidate.instance_type)
-        return f"{named} cost {dollars(amount)} in total; the budget is {dollars(budget)}."
+        return (
+            f"{named} cost {exact_dollars(amount)} in total; the budget is {exact_dollars(budget)}."
+        )
     return None
 
 

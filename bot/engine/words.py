@@ -7,7 +7,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.decision import Note
-from bot.domain.values import money_text, plain_text, rate_text
+from bot.domain.values import plain_text, rate_text
 
 MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_AN_HOUR = 3_600_000_000
@@ -51,12 +51,6 @@ def day(instant: datetime) -> str:
 def span(length: timedelta) -> str:
     """Return the length in hours: "71.5 h"."""
     return f"{rate_text(hours(length))} h"
-
-
-def dollars(amount: Decimal) -> str:
-    """Return the exact amount with at least two decimals: "$6,877.44", "$1,661.184"."""
-    whole, _, fraction = money_text(amount).partition(".")
-    return f"${int(whole):,}.{fraction}"
 
 
 def rate(amount: Decimal) -> str:
