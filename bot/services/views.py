@@ -24,7 +24,7 @@ from bot.domain.records import (
 from bot.domain.sharing import Elsewhere
 from bot.domain.values import Instant, Usd
 from bot.policy.accounts import account_used_by, elsewhere
-from bot.policy.ceilings import counted, month_of
+from bot.policy.ceilings import month_of
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import asking_groups, teams_of
 from bot.ports import Clock, Store, Transaction
@@ -79,8 +79,7 @@ def budget_left(
     if team is None or limit is None:
         return None
     since, until = month_of(now)
-    spent = counted(tx.budget.entries(team=team, since=since, until=until))
-    return limit - spent
+    return limit - tx.budget.spent(team=team, since=since, until=until)
 
 
 def switch_of(tx: Transaction, configuration: Configuration) -> Switch:
