@@ -18,6 +18,7 @@ from bot.ports import (
     Machines,
     MarketReader,
     Sharer,
+    SpotPrices,
     Tagger,
     Utilisation,
 )
@@ -62,6 +63,7 @@ class Aws:
             "Machines", Deferred(lambda: _aws().AwsMachines(accounts, clients=clients))
         )
         self._accounts = accounts
+        self.spot_prices = cast("SpotPrices", Deferred(lambda: _aws().AwsSpotPrices(clients)))
         self.utilisation = cast(
             "Utilisation",
             Deferred(lambda: _aws().AwsUtilisation(accounts, clock=clock, clients=clients)),

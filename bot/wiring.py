@@ -21,6 +21,7 @@ from bot.services.closing import Closing
 from bot.services.counsel import Counsel
 from bot.services.delivering import Delivering
 from bot.services.digesting import Digesting
+from bot.services.drifting import Drifting
 from bot.services.duties import Duties, Step
 from bot.services.events import Hearing
 from bot.services.following import Following
@@ -38,6 +39,7 @@ from bot.services.quoting import Quoting
 from bot.services.reconciling import Reconciling
 from bot.services.reminding import Reminding
 from bot.services.retrying import Retrying
+from bot.services.sequels import SPOT_SPEND
 from bot.services.settling import Settling
 from bot.services.sharing import SHARE, UNSHARE, Sharing
 from bot.services.switching import Switching
@@ -152,6 +154,10 @@ def build(
         store=store, clock=clock, holdings=aws.holdings, leftovers=aws.leftovers,
         telling=telling, pleading=pleading, configuration=configuration, bell=bell,
     )  # fmt: skip
+    drifting = Drifting(
+        store=store, clock=clock, prices=aws.spot_prices, telling=telling, pleading=pleading,
+        bell=bell,
+    )  # fmt: skip
     sharing = Sharing(
         store=store, clock=clock, sharer=aws.sharer, telling=telling, pleading=pleading
     )
@@ -244,6 +250,7 @@ def build(
                 "propose-nudge": _about(approving.nudge),
                 "buy": _about(purchasing.buy),
                 "overstay": lambda due: overstaying.look(due.argument),
+                SPOT_SPEND: drifting.look,
                 "loan": _about(purchasing.lending.turn),
                 "reconcile": lambda due: reconciling.reconcile(due.argument),
                 "follow": following.follow,

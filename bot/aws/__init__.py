@@ -11,6 +11,7 @@ from bot.aws.leftovers import AwsLeftovers
 from bot.aws.machines import AwsMachines
 from bot.aws.market import AwsMarket
 from bot.aws.sharing import AwsSharer
+from bot.aws.spot_paid import AwsSpotPrices
 from bot.aws.tagging import AwsTagger
 from bot.aws.utilisation import AwsUtilisation
 
@@ -24,6 +25,7 @@ __all__ = [
     "AwsMachines",
     "AwsMarket",
     "AwsSharer",
+    "AwsSpotPrices",
     "AwsTagger",
     "AwsUtilisation",
     "Check",

@@ -129,6 +129,13 @@ class GpuUse(Model):
         return len(self.shares)
 
 
+class SpotPrice(Model):
+    """What one spot machine costs for an hour from `at` until the next change."""
+
+    at: Instant
+    usd_per_hour: Decimal
+
+
 class QueuedEvent(Model):
     """A message that waits in a queue for events, as the queue gave it.
 

@@ -13,6 +13,7 @@ from bot.ports.aws import (
     Machines,
     MarketReader,
     Sharer,
+    SpotPrices,
     Tagger,
     Utilisation,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "Receipts",
     "Reservations",
     "Sharer",
+    "SpotPrices",
     "Store",
     "Tagger",
     "Transaction",

@@ -1,7 +1,7 @@
 """What the services ask of AWS; every call is one of these."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.domain.market import Market, Offering
@@ -17,6 +17,7 @@ from bot.domain.using import (
     Leftover,
     PlanView,
     QueuedEvent,
+    SpotPrice,
 )
 
 
@@ -109,6 +110,16 @@ class Utilisation(Protocol):
 
         Receipts whose machines can't be seen from outside are left out. Never raises: what can't
         be read says so in `not_read`, and a machine without an agent is not in `shares`.
+        """
+
+
+class SpotPrices(Protocol):
+    """Reads what spot machines have cost."""
+
+    def since(self, receipt: Receipt, moment: datetime) -> Sequence[SpotPrice]:
+        """Return the price of the receipt's type in its zone at that moment and every change since.
+
+        Oldest first; empty when AWS shows none. Raises MarketError.
         """
 
 

@@ -115,7 +115,9 @@ class Overstaying:
                 ),
             )
             people: Sentence = tuple(
-                part for who in self._people(proposal, purchase) for part in (Mention(id=who), " ")
+                part
+                for who in people_to_page(proposal, purchase, self.configuration)
+                for part in (Mention(id=who), " ")
             )
             self.telling.note(tx, reservation, what, (words,), now=now)
             self.pleading.under_approval(tx, proposal, what, ((*people, *words),), now=now)
@@ -131,12 +133,15 @@ class Overstaying:
                 )
             )
 
-    def _people(self, proposal: Proposal, purchase: Purchase) -> Sequence[str]:
-        """Return whom to page: who agreed; else the tier's approvers; else administrators."""
-        agreed = [who for who in purchase.approvers if who.startswith(("U", "W"))]
-        tier = tier_for(proposal.ceiling, self.configuration)
-        named = tier.approvers if tier is not None else ()
-        return agreed or named or self.configuration.administrators
+
+def people_to_page(
+    proposal: Proposal, purchase: Purchase, configuration: Configuration
+) -> Sequence[str]:
+    """Return whom to page: who agreed; else the tier's approvers; else administrators."""
+    agreed = [who for who in purchase.approvers if who.startswith(("U", "W"))]
+    tier = tier_for(proposal.ceiling, configuration)
+    named = tier.approvers if tier is not None else ()
+    return agreed or named or configuration.administrators
 
 
 def _runs(receipt: Receipt) -> bool:

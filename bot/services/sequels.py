@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bot.domain.market import Kind, Segment
-from bot.domain.records import Due, Receipt, Reservation, gpu_id
+from bot.domain.records import Due, Purchase, Receipt, Reservation, gpu_id
 from bot.domain.using import SPOT_WATCH
 from bot.domain.values import utc_text
 from bot.ports import Transaction
@@ -12,8 +12,11 @@ from bot.ports import Transaction
 KIT = "kit"
 SPOT = SPOT_WATCH
 SPOT_LOOK = "spot-look"
+SPOT_SPEND = "spot-spend"
 SURVEY = "survey"
 
+SPEND_PACE = timedelta(hours=1)
+"""Spot prices move slowly (EC2 User Guide, "Spot Instances")."""
 SPOT_PACE = timedelta(seconds=90)
 """AWS gives two minutes of notice before it takes a spot machine (EC2 User Guide, "Spot Instance
 interruption notices"); a slower look could come after it."""
@@ -22,9 +25,12 @@ interruption notices"); a slower look could come after it."""
 def when_bought(
     tx: Transaction, reservation: Reservation, receipts: Sequence[Receipt], *, now: datetime
 ) -> None:
-    """Have spot machines watched from now on."""
-    if any(receipt.kind is Kind.SPOT for receipt in receipts):
+    """Have spot machines watched from now on, and what they cost."""
+    spot = [receipt for receipt in receipts if receipt.kind is Kind.SPOT]
+    if spot:
         tx.dues.plan(spot_due(reservation.id, at=now + SPOT_PACE))
+    for purchase_id in sorted({receipt.purchase_id for receipt in spot}):
+        tx.dues.plan(spend_due(tx.purchases.get(purchase_id), at=now + SPEND_PACE))
 
 
 def when_ready(
@@ -85,4 +91,16 @@ def signal_due(
         subject=subject,
         at=at,
         argument=f"{reservation_id}|{what}|{machine}|{signal}|{attempt}",
+    )
+
+
+def spend_due(purchase: Purchase, *, at: datetime) -> Due:
+    """Return the due row of one look at what a spot purchase has cost."""
+    subject = gpu_id(purchase.reservation_id)
+    return Due(
+        key=f"{SPOT_SPEND}:{subject}:{purchase.id}:{utc_text(at)}",
+        kind=SPOT_SPEND,
+        subject=subject,
+        at=at,
+        argument=purchase.id,
     )

@@ -13,7 +13,7 @@ from bot.domain.errors import IndeterminateError, MarketError, PurchaseError, Re
 from bot.domain.market import Kind, Market, Offering
 from bot.domain.records import Leg, Purchase, Receipt
 from bot.domain.request import Request
-from bot.domain.using import Found, GpuUse, Leftover, QueuedEvent
+from bot.domain.using import Found, GpuUse, Leftover, QueuedEvent, SpotPrice
 from tests.fakes.clock import FakeClock
 
 PREPAID = (Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN)
@@ -280,3 +280,17 @@ class FakeEventQueue:
         if self.stuck:
             raise MarketError("unreachable", "EndpointConnectionError")
         self.waiting = [one for one in self.waiting if one.handle != event.handle]
+
+
+@dataclass
+class FakeSpotPrices:
+    """See bot.ports.SpotPrices. `changes` are of every type and zone, oldest first."""
+
+    changes: list[SpotPrice] = field(default_factory=list)
+    unreadable: bool = False
+
+    def since(self, receipt: Receipt, moment: datetime) -> Sequence[SpotPrice]:
+        if self.unreadable:
+            raise MarketError("throttled", "RequestLimitExceeded")
+        held = [one for one in self.changes if one.at <= moment][-1:]
+        return [*held, *(one for one in self.changes if one.at > moment)]

@@ -10,6 +10,7 @@ _HEALING = ("tests/services/use/test_use_healing.py",)
 _GPUS = ("tests/contract/aws/test_utilisation.py",)
 _GPU_IDLING = ("tests/services/after/test_gpu_idling.py",)
 _EVENTS = ("tests/services/events",)
+_SPEND = ("tests/services/use/test_spot_spend.py",)
 _GIVING = ("tests/services/use/test_use_kits.py",)
 
 TESTS: tuple[str, ...] = (
@@ -276,5 +277,19 @@ MUTANTS: tuple[Mutant, ...] = (
         "risk = what == What.REBALANCE and bool(own)",
         "risk = what == What.REBALANCE",
         _HEALING,
+    ),
+    Mutant(
+        "spot that becomes dearer than approved pages nobody",
+        "bot/services/drifting.py",
+        "late = spent >= approved and now < end",
+        "late = False",
+        _SPEND,
+    ),
+    Mutant(
+        "what spot costs is counted at the approved price",
+        "bot/services/drifting.py",
+        "rate, at = price.usd_per_hour, until",
+        "at = until",
+        _SPEND,
     ),
 )
