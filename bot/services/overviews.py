@@ -5,6 +5,7 @@ Everything here reads; nothing is filed, held or bought.
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from bot.catalog import Catalog
 from bot.domain.errors import UserError
@@ -26,9 +27,10 @@ from bot.services.quoting import Quoting
 from bot.services.verifying import Verifying
 from bot.services.views import switch_of
 
+if TYPE_CHECKING:
+    from bot.domain.market import Market
+
 ALL = 100_000
-MOST_TYPES = 6
-"""Types of one family or accelerator that are read for one look: each is a read of the market."""
 HELD = frozenset(
     {ReservationState.ACTIVE, ReservationState.SCHEDULED, ReservationState.PAYMENT_PENDING}
 )
@@ -123,23 +125,14 @@ class Overviews:
         Raises UserError for what the catalog does not know.
         """
         names = self._types(instance_type, family, accelerator)
+        read: dict[Request, Market] = {}
         sections: list[Section] = []
-        for name in names[:MOST_TYPES]:
-            kind = self.catalog.types[name]
-            whole = name.startswith("u-")
-            request = Request(
-                instance_type=None if whole else name,
-                ultraserver_type=name if whole else None,
-                instance_count=1,
-                duration_hours=Decimal(DAY_HOURS),
-            )
-            market, _ = self.quoting.plan(request, zone=person.zone, requester=person.id)
-            sections.append(market_section(kind.name, market, self.catalog, hours=DAY_HOURS))
-        rest = names[MOST_TYPES:]
-        if rest:
-            sections.append(
-                Section(sentences=((f"Not looked at, ask for them by name: {', '.join(rest)}.",),))
-            )
+        for name in names:
+            request = self._look(name, alone=len(names) == 1)
+            if request not in read:
+                market, _ = self.quoting.plan(request, zone=person.zone, requester=person.id)
+                read[request] = market
+            sections.append(market_section(name, read[request], self.catalog, hours=DAY_HOURS))
         return tuple(sections)
 
     def settings(self, person: Person) -> tuple[Section, ...]:
@@ -163,6 +156,16 @@ class Overviews:
     def _team_names(self, user: str) -> tuple[str, ...]:
         standing = self.verifying.standing(user, asking_groups(self.configuration))
         return tuple(team.name for team in teams_of(standing, self.configuration))
+
+    def _look(self, name: str, *, alone: bool) -> Request:
+        """Return the fewest words that read one machine of a type: its kin are read along."""
+        day = Decimal(DAY_HOURS)
+        if name.startswith("u-"):
+            return Request(ultraserver_type=name, instance_count=1, duration_hours=day)
+        if alone:
+            return Request(instance_type=name, instance_count=1, duration_hours=day)
+        accelerator = self.catalog.types[name].accelerator
+        return Request(accelerator=accelerator, accelerator_count=1, duration_hours=day)
 
     def _types(self, instance_type: str, family: str, accelerator: str) -> tuple[str, ...]:
         types = self.catalog.types

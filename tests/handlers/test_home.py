@@ -6,6 +6,7 @@ import re
 import pytest
 
 from bot.domain.lifecycle import ReservationState
+from bot.domain.records import Approval
 from bot.services.homes import Homes
 from bot.services.verifying import Verifying
 from bot.services.views import Views
@@ -134,9 +135,21 @@ def test_nobody_is_shown_what_they_may_not_decide(money) -> None:
 
 def test_what_i_have_agreed_to_waits_for_me_no_longer(money) -> None:
     proposal = money.proposed()
-    money.approving.approve(proposal.id, by=APP1)
-    view = drawn(homes_of(money, money.people), APP2)
-    assert "Nothing waits for your approval" in shelf(view, "Waits for your approval")
+    with money.store.transaction() as tx:
+        tx.proposals.give(
+            Approval(
+                proposal_id=proposal.id,
+                approver=APP1,
+                verdict="approve",
+                at=money.clock.now(),
+                fee=proposal.ceiling,
+            )
+        )
+    homes = homes_of(money, money.people)
+    assert "Nothing waits" in shelf(drawn(homes, APP1), "Waits for your approval")
+    assert presses(drawn(homes, APP2), ids.APPROVE)
+    money.approving.approve(proposal.id, by=APP2)
+    assert "Nothing waits" in shelf(drawn(homes, APP2), "Waits for your approval")
 
 
 def test_every_button_of_a_home_tab_works_somewhere(money) -> None:

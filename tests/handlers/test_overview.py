@@ -258,13 +258,36 @@ def test_the_market_tells_each_price_with_its_source_and_age(scene) -> None:
 @pytest.mark.parametrize("text", ["market p5", "market H200", "market p5.48xlarge"])
 def test_a_market_is_looked_at_by_type_family_or_accelerator(scene, text) -> None:
     scene.say(text)
-    asked = {request.instance_type for request in scene.looks.asked}
+    assert len(scene.looks.asked) == 1
+    titles = [
+        block["text"]["text"]
+        for message in scene.messages
+        for block in message.blocks
+        if block["type"] == "header"
+    ]
     known = packaged().types
-    assert asked
-    assert all(
-        name == "p5.48xlarge" or known[name].family == "p5" or known[name].accelerator == "H200"
-        for name in asked
+    shown = {title.split(":")[0] for title in titles}
+    assert (
+        shown
+        == {
+            "market p5": {name for name, kind in known.items() if kind.family == "p5"},
+            "market H200": {name for name, kind in known.items() if kind.accelerator == "H200"},
+            "market p5.48xlarge": {"p5.48xlarge"},
+        }[text]
     )
+
+
+def test_the_largest_family_fits_what_slack_takes(scene) -> None:
+    scene.looks.market = market_of(
+        *(
+            hourly(Kind.ON_DEMAND, f"{name}-{n}", f"{n + 1}.5", instance_type=name, region=f"r-{n}")
+            for name, kind in packaged().types.items()
+            if kind.accelerator == "L4"
+            for n in range(8)
+        )
+    )
+    scene.say("market L4")
+    assert len(scene.messages) <= MOST_ANSWERS
 
 
 # --- settings -----------------------------------------------------------------------------------
