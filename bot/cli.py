@@ -302,12 +302,14 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     from bot.desk import diagnosed
 
     findings = diagnosed()
-    bad = any(finding["result"] not in ("ok", "note") for finding in findings)
+    bad = any(finding["level"] == "fail" for finding in findings)
     if as_json:
         click.echo(json.dumps({"ok": not bad, "findings": findings}))
     else:
         for finding in findings:
-            click.echo(f"{finding['result']:8} {finding['name']}: {finding['detail']}")
+            click.echo(f"{finding['level']:4}  {finding['name']}: {finding['detail']}".rstrip(" :"))
+            if finding["mend"]:
+                click.echo(f"      → {finding['mend']}")
         click.echo("Something needs you." if bad else "All is well.")
     ctx.exit(REFUSED if bad else OK)
 

@@ -1,6 +1,8 @@
 """What an administrator asks from the command line: ledger, replay, doctor. Spends nothing."""
 
 import os
+import shutil
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from bot.domain.rules import Rules
 from bot.domain.values import money_text, utc_text
 from bot.engine import decide
 from bot.policy.configuration import Configuration
-from bot.ports import Store, Transaction
+from bot.ports import Clock, Store, Transaction
 from bot.services.closing import Closing
 from bot.services.comparing import differences
 from bot.services.declaring import Declaring
@@ -26,6 +28,12 @@ from bot.settings.environment import default_database
 from storage import open_store
 
 Finding = dict[str, str]
+
+_MEGABYTE = 1_000_000
+_LEAST_FREE, _TIGHT = 200 * _MEGABYTE, 1_000 * _MEGABYTE
+_LONG_LOG = 64 * _MEGABYTE
+"""SQLite folds its log in every 4 MB; a long one means that a reader never lets go."""
+_LATE = timedelta(minutes=5)
 
 
 def opened() -> Store:
@@ -202,33 +210,91 @@ def _differences(before: Decision, after: Decision) -> list[str]:
 def diagnosed() -> list[Finding]:
     """Check settings, database, switch, Slack and AWS; return findings in that order.
 
-    `result` is ok, note, refused, unknown or wrong.
+    `result` is ok, note, refused, unknown or wrong; `level` is ok, warn or fail, and `mend` what
+    to do about it.
     """
     try:
         environment = read_environment()
         configuration = read_configuration(environment.gpubot_config)
     except SettingsError as error:
-        return [_finding("settings", "wrong", str(error))]
+        return [_mended(_finding("settings", "wrong", str(error)))]
+    clock = clock_at(environment.gpubot_clock)
     findings = [_finding("settings", "ok", f"{environment.gpubot_config} is sound")]
-    findings += _database()
+    findings += [*_database(clock), *_disk(environment.gpubot_database)]
     from bot.aws import check_identity  # noqa: PLC0415 — boto3 only when it is asked
     from handlers.checking import check_slack  # noqa: PLC0415 — Slack only when it is asked
 
+    channels = configuration.channels
     findings += check_slack(
-        token=environment.slack_bot_token.get_secret_value(), api_url=environment.slack_api_url
+        token=environment.slack_bot_token.get_secret_value(),
+        api_url=environment.slack_api_url,
+        channels=(channels.requests, channels.approvals, channels.digest),
     )
     findings += [
         _finding(row.name, row.result, row.detail)
-        for row in check_identity(configuration.accounts, clock=clock_at(environment.gpubot_clock))
+        for row in check_identity(configuration.accounts, clock=clock)
     ]
-    return findings
+    return [_mended(finding) for finding in findings]
+
+
+_LEVELS = {"ok": "ok", "note": "warn"}
+"""Of a result; what was refused, is wrong or could not be seen is no good news."""
+_MENDS = {
+    "settings": "`gpubot config check FILE` names every line; the README lists the variables",
+    "database": "`gpubot ledger verify` says more; `/gpu stop` until it holds",
+    "backlog": "see that `gpubot run` is running, and look at its log",
+    "disk": "free some space, or let GPUBOT_DATABASE name a roomier folder",
+    "switch": "an administrator's `/gpu resume` turns buying on",
+    "clock": "set the machine's time, by NTP",
+    "slack token": "set SLACK_BOT_TOKEN to the Bot User OAuth Token of the installed app",
+    "slack scopes": "add what manifest.yml asks for, and reinstall the app",
+    "slack channel": "write `/invite @gpubot` in that channel, or correct `channels` in the file",
+    "GPU count": "update gpubot: its catalog is older than what AWS says",
+}
+_AWS_MEND = "give the role what docs/iam lists, and switch the Region on for the account"
+
+
+def _mended(finding: Finding) -> Finding:
+    """Return the finding with its level and, unless all is well, what to do."""
+    level = _LEVELS.get(finding["result"], "fail")
+    known = (mend for name, mend in _MENDS.items() if finding["name"].startswith(name))
+    return {**finding, "level": level, "mend": "" if level == "ok" else next(known, _AWS_MEND)}
 
 
 def _finding(name: str, result: str, detail: str) -> Finding:
     return {"name": name, "result": result, "detail": detail}
 
 
-def _database() -> list[Finding]:
+def _disk(url: str) -> list[Finding]:
+    """Return whether the database's folder takes more, and how much of it is not folded in."""
+    path = Path(url.removeprefix("sqlite:///"))
+    if not path.parent.is_dir() or "://" in str(path):
+        return []
+    free = shutil.disk_usage(path.parent).free
+    log = path.with_name(f"{path.name}-wal")
+    unfolded = log.stat().st_size if log.exists() else 0
+    said = f"{free // _MEGABYTE:,} MB free, write-ahead log {unfolded // _MEGABYTE:,} MB"
+    if not all(os.access(place, os.W_OK) for place in (path, path.parent)):
+        return [_finding("disk", "wrong", f"{path} can't be written; {said}")]
+    if free < _LEAST_FREE:
+        return [_finding("disk", "wrong", said)]
+    tight = free < _TIGHT or unfolded > _LONG_LOG
+    return [_finding("disk", "note" if tight else "ok", said)]
+
+
+def _backlog(tx: Transaction, now: datetime) -> Finding:
+    """Return what is taken on and not finished, and how late the oldest of it is."""
+    counts = (tx.inbox.waiting(), tx.outbox.waiting(now=now), tx.dues.waiting(now=now))
+    said = "{} to read, {} to say, {} due".format(*counts)
+    times = [at for at in (tx.dues.next_at(), tx.outbox.next_at()) if at is not None]
+    late = now - min(times, default=now)
+    if late > _LATE:
+        minutes = late // timedelta(minutes=1)
+        return _finding("backlog", "note", f"{said}; the oldest is {minutes:,} minutes late")
+    return _finding("backlog", "ok", said)
+
+
+def _database(clock: Clock) -> list[Finding]:
     try:
         store = opened()
     except SettingsError as error:
@@ -237,11 +303,13 @@ def _database() -> list[Finding]:
         with store.reading() as tx:
             faults = [*tx.audit.verify(), *_unbalanced(tx)]
             switch = tx.facts.get("switch")
+            backlog = _backlog(tx, clock.now())
     except GpuBotError as error:
         return [_finding("database", "wrong", str(error))]
     finally:
         store.close()
     return [
         _finding("database", "wrong" if faults else "ok", "; ".join(faults) or "the ledger holds"),
+        backlog,
         _finding("switch", "ok" if switch in (None, "on") else "note", switch or "as in the file"),
     ]

@@ -1,8 +1,9 @@
 """Checks for the doctor: who the credentials are, what they may do, whether the catalog is true."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal
 
 from bot.aws.calls import pages, read
@@ -17,6 +18,10 @@ from bot.policy.configuration import Account
 from bot.ports import Clock
 
 _BATCH: Final = 100
+_MOST_SKEW: Final = timedelta(seconds=30)
+"""Slack's signatures are good for five minutes, and so are AWS's; a kept clock is within one."""
+_ENABLED: Final[tuple[str, str, dict[str, Any]]] = ("ec2", "describe_availability_zones", {})
+"""What a Region refuses that the account has not switched on."""
 
 
 class Check(Model):
@@ -53,8 +58,10 @@ def check_identity(
         rows.append(_caller(own, account))
         region = account.regions[0]
         rows += [_read_check(own, account, region, call) for call in _READS]
+        rows += [_read_check(own, account, other, _ENABLED) for other in account.regions[1:]]
         rows += _dry_runs(own, account, region, now=clock.now())
     if accounts:
+        rows += _clock(own, accounts[0])
         rows += _gpu_counts(own, accounts[0], catalog or packaged())
     return tuple(rows)
 
@@ -75,6 +82,19 @@ def _caller(clients: Clients, account: Account) -> Check:
         result="refused",
         detail=f"the credentials are of {found}; the configuration says {account.account_id}",
     )
+
+
+def _clock(clients: Clients, account: Account) -> Iterator[Check]:
+    """Compare the machine's clock with AWS's: five minutes apart, no signature is taken."""
+    client = clients.reading("sts", account.name, account.regions[0])
+    try:
+        answer = read(client, "get_caller_identity")
+        said = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+        apart = abs(parsedate_to_datetime(said) - datetime.now(UTC))
+    except (MarketError, KeyError, TypeError, ValueError):
+        return
+    seconds = f"{apart.total_seconds():.0f} s from AWS's"
+    yield Check(name="clock", result="ok" if apart < _MOST_SKEW else "refused", detail=seconds)
 
 
 def _read_check(
