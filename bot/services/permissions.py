@@ -1,5 +1,6 @@
 """Extensions allowed ahead: up to which sum, by whom, and what is left. Pure but the store."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ from bot.domain.values import Instant, Usd, dollars, money_text, utc_text
 from bot.ports import Transaction
 from bot.services.extensions import children_of
 from bot.services.looking import lost_of
+from bot.services.tendering import PREPAID
 
 PROLONG = "prolong"
 PROLONG_BEFORE = timedelta(hours=6, minutes=5)
@@ -91,6 +93,15 @@ def prolong_due(
 def prolong_at(receipt: Receipt) -> datetime:
     """Return when it is extended by itself: before the last usable minute of all its parts."""
     return usable(_last(receipt), lost_of(receipt))[1] - PROLONG_BEFORE
+
+
+def only_part(receipts: Iterable[Receipt]) -> Receipt | None:
+    """Return the prepaid capacity that can be extended by itself; None for none or for several.
+
+    AWS extends each part of a join on its own, so that one day more of one of them helps nobody.
+    """
+    parts = [one for one in receipts if one.kind in PREPAID and not one.gone and one.segments]
+    return parts[0] if len(parts) == 1 else None
 
 
 def plan_prolonging(

@@ -28,6 +28,7 @@ from bot.services.permissions import (
     keep_permission,
     left_of,
     let_end_press,
+    only_part,
     permission_of,
     permit_press,
     plan_prolonging,
@@ -37,7 +38,7 @@ from bot.services.permissions import (
 )
 from bot.services.releasing import offer_of
 from bot.services.telling import Telling
-from bot.services.tendering import BUY_BEFORE_END, Tender, Tendering, last_receipt
+from bot.services.tendering import BUY_BEFORE_END, Tender, Tendering
 from bot.services.verifying import Verifying
 from bot.services.views import switch_of
 
@@ -67,7 +68,14 @@ class Prolonging:
         """
         with self.store.reading() as tx:
             parent = tx.reservations.get(reservation_id)
+            alone = only_part(tx.receipts.of(reservation_id)) is not None
         self._check_own(parent, by)
+        if not alone:
+            raise UserError(
+                f"{gpu_id(reservation_id)} is not one block or plan, so it can't be extended by"
+                " itself.",
+                hint=f"status {gpu_id(reservation_id)}",
+            )
         tender = self.tendering.tender(reservation_id, hours=STEP_HOURS)
         if tender.fee is None or tender.leg is None:
             raise UserError(tender.why or "There is nothing that could be prolonged.")
@@ -118,15 +126,15 @@ class Prolonging:
         permission = Permission(up_to=up_to_usd, by=by, at=now)
         with self.store.transaction() as tx:
             parent = tx.reservations.get(reservation_id)
+            receipt = only_part(tx.receipts.of(reservation_id))
             keep_permission(tx, reservation_id, permission, now=now)
             _write(tx, parent, by, "extension.permitted", now, up_to=money_text(up_to_usd))
-            receipt = last_receipt(tx, reservation_id)
             at = plan_prolonging(tx, parent, receipt, now=now) if receipt is not None else None
             self.telling.note(
                 tx,
                 parent,
                 f"permitted:{utc_text(now)}",
-                (_permitted_words(parent, permission, at),),
+                (_permitted_words(parent, permission, at, alone=receipt is not None),),
                 now=now,
                 presses=(let_end_press(reservation_id), stop_press(reservation_id)),
             )
@@ -200,17 +208,15 @@ class Prolonging:
     ) -> str | None:
         """Return why nothing is to be done and nothing to be said; None when it goes on."""
         receipt = tx.receipts.get(receipt_id)
-        if permission_of(tx, parent.id) is None:
-            return "the permission has ended"
-        if parent.state not in LIVE or receipt.gone:
-            return "it is over"
-        if utc_text(max(part.end for part in receipt.segments)) != end:
-            return "its end has moved"
-        if is_meant_to_end(tx, parent, receipt):
-            return "it is meant to end"
-        if offer_of(tx, parent.id) is not None:
-            return "it is offered to others"
-        return None
+        reasons = {
+            "the permission has ended": permission_of(tx, parent.id) is None,
+            "it is over": parent.state not in LIVE or receipt.gone,
+            "its end has moved": utc_text(max(part.end for part in receipt.segments)) != end,
+            "it is meant to end": is_meant_to_end(tx, parent, receipt),
+            "it has several parts": only_part(tx.receipts.of(parent.id)) is None,
+            "it is offered to others": offer_of(tx, parent.id) is not None,
+        }
+        return next((why for why, holds in reasons.items() if holds), None)
 
     def _against(
         self, tx: Transaction, number: int, receipt_id: str, end: str, tender: Tender
@@ -312,7 +318,9 @@ class Prolonging:
             raise not_yours(gpu_id(parent.id))
 
 
-def _permitted_words(parent: Reservation, permission: Permission, at: datetime | None) -> Sentence:
+def _permitted_words(
+    parent: Reservation, permission: Permission, at: datetime | None, *, alone: bool
+) -> Sentence:
     head: Sentence = (
         Mention(id=permission.by, ping=False),
         " allowed ",
@@ -322,6 +330,8 @@ def _permitted_words(parent: Reservation, permission: Permission, at: datetime |
             " extensions bought before included. "
         ),
     )
+    if not alone:
+        return (*head, "It has several parts, so each is extended by a press on its card.")
     if at is None:
         return (*head, "Its present end is too near for that; press Extend on its card.")
     return (

@@ -24,6 +24,7 @@ from bot.services.looking import lost_of
 from bot.services.permissions import (
     ask_press,
     left_of,
+    only_part,
     permission_of,
     plan_prolonging,
     prolong_at,
@@ -75,8 +76,9 @@ class Reminding:
                 continue
             for segment in receipt.segments:
                 self._plan_segment(tx, reservation, receipt, segment, now)
-            if permission_of(tx, reservation.id) is not None and receipt.segments:
-                plan_prolonging(tx, reservation, receipt, now=now)
+        part = only_part(tx.receipts.of(reservation.id))
+        if part is not None and permission_of(tx, reservation.id) is not None:
+            plan_prolonging(tx, reservation, part, now=now)
 
     def _plan_segment(
         self,

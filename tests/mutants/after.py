@@ -343,8 +343,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "what is meant to end is extended",
         _PROLONGING,
-        "if is_meant_to_end(tx, parent, receipt):",
-        "if False:",
+        '"it is meant to end": is_meant_to_end(tx, parent, receipt),',
+        '"it is meant to end": False,',
         _PROLONGS,
     ),
     Mutant(
@@ -402,5 +402,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "and segment.start <= stored.checked_at < segment.end",
         "and stored.checked_at < segment.end",
         _MONTH,
+    ),
+    Mutant(
+        "one part of a join is extended by itself",
+        _PERMISSIONS,
+        "return parts[0] if len(parts) == 1 else None",
+        "return parts[0] if parts else None",
+        _PROLONGS,
     ),
 )

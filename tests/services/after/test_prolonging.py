@@ -243,6 +243,31 @@ def test_a_permission_can_be_asked_for_before_it_is_needed(world) -> None:
     assert extensions(world) == []
 
 
+def test_a_join_is_not_extended_by_itself_and_it_is_said(world) -> None:
+    number = world.block_held()
+    with world.store.transaction() as tx:
+        [first] = tx.receipts.of(number)
+        tx.receipts.add(first.model_copy(update={"id": "cr-second", "revision": 0}))
+    world.after.permit(number, up_to_usd=SUM, by=APP1)
+    assert world.saying("It has several parts")
+    with pytest.raises(UserError, match="is not one block or plan"):
+        world.after.ask_permission(number, by=REQ)
+    until(world, LAST)
+    assert extensions(world) == []
+
+
+def test_it_can_be_allowed_while_the_payment_is_pending(world) -> None:
+    number = world.bought().reservation_id
+    assert world.state(number) is ReservationState.PAYMENT_PENDING
+    world.after.permit(number, up_to_usd=SUM, by=APP1)
+    receipt = world.aws.sold[-1].receipt
+    world.aws.show(receipt.id, state="scheduled")
+    world.run(timedelta(minutes=10))
+    world.aws.show(receipt.id, state="active")
+    until(world, WHEN + timedelta(minutes=2))
+    assert len(extensions(world)) == 1
+
+
 def test_a_permission_that_nobody_gave_can_not_be_stopped(world) -> None:
     number = world.block_held()
     with pytest.raises(UserError, match="is not extended by itself"):
