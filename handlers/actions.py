@@ -1,7 +1,7 @@
 """Every button, by its exact name, and the one service call it stands for.
 
 What a button shows proves nothing: its ids are read again, and the service decides whether the
-presser may. Buttons of rooms whose services are plugged in later stand in `Desk.extras`.
+presser may.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from handlers.cards.phrases import say
 from handlers.cards.private import saying
 from handlers.commands import Scope, denial, list_page, obey, shown_card
 from handlers.deliveries import Action, Command, Submission, read_item
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.forms import FormContext, request_form
 from handlers.heard import Pressed, Said, outdated
 from handlers.reply import NOTHING, Form, Message, Reply
@@ -30,13 +30,9 @@ SHELVES = frozenset({"mine", "team", "waiting"})
 
 def press(pressed: Pressed, desk: Desk) -> Reply:
     """Return the answer to one press."""
-    name = pressed.action.action_id
-    extra = desk.extras.get(name)
-    if extra is not None:
-        return Reply(messages=(saying(extra(pressed.value, pressed.user)),))
-    handler = KNOWN.get(name)
+    handler = KNOWN.get(pressed.action.action_id)
     if handler is None:
-        raise UserError("That button does nothing yet.", hint="list")
+        raise outdated()
     return handler(pressed, desk)
 
 
@@ -161,9 +157,9 @@ def _show(pressed: Pressed, desk: Desk) -> Reply:
 def _turn(pressed: Pressed, desk: Desk) -> Reply:
     """Turn one shelf of the Home tab, which is drawn anew after every press on it."""
     scope = pressed.value.scope
-    if desk.homes is None or scope not in SHELVES:
+    if scope not in SHELVES:
         raise outdated()
-    desk.homes.turn(pressed.user, scope, before=pressed.value.before)
+    needed(desk.homes).turn(pressed.user, scope, before=pressed.value.before)
     return NOTHING
 
 

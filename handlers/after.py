@@ -12,7 +12,7 @@ from bot.domain.saying import Section, Sentence
 from bot.services.afterwards import Afterwards
 from handlers import ids
 from handlers.cards.notes import whispered
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, outdated
 from handlers.reply import Reply
 
@@ -23,9 +23,7 @@ def told(sentences: tuple[Sentence, ...]) -> Reply:
 
 
 def _after(desk: Desk) -> Afterwards:
-    if desk.after is None:
-        raise UserError("That does nothing yet.", hint="list")
-    return desk.after
+    return needed(desk.after)
 
 
 def _extend(said: Said, desk: Desk) -> Reply:

@@ -3,12 +3,13 @@
 One protocol for each service, with only what is called here; the services themselves fit.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from bot.domain.decision import Decision
+from bot.domain.errors import BugError
 from bot.domain.market import Market
 from bot.domain.records import Proposal, Reservation, Switch
 from bot.domain.request import Parsed, Request
@@ -22,7 +23,6 @@ from bot.services.overviews import Overviews
 from bot.services.uses import Uses
 from bot.services.views import CardView
 from bot.services.watching import Watching
-from handlers.ids import ButtonValue
 
 
 class Reading(Protocol):
@@ -114,8 +114,14 @@ class Helping(Protocol):
         """Return the help text."""
 
 
-Extra = Callable[[ButtonValue, str], str]
-"""A button of another room: takes its value and the presser, returns what to tell them."""
+Service = TypeVar("Service")
+
+
+def needed(service: Service | None) -> Service:
+    """Return a service that the desk must have. Raises BugError on a desk without it."""
+    if service is None:
+        raise BugError("this desk lacks the service that was asked for")
+    return service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +129,7 @@ class Desk:
     """Everything that the work on a delivery may call.
 
     `resume_to` is the file's setting of the switch: where it says shadow, /gpu resume goes back to
-    shadow, so that an installation that rehearses never buys by it. `extras` serve the buttons
-    gpu.extend, gpu.release and gpu.cleanup once their services exist.
+    shadow, so that an installation that rehearses never buys by it.
     """
 
     store: Store
@@ -147,4 +152,3 @@ class Desk:
     overviews: Overviews | None = None
     homes: Homes | None = None
     glancing: Glancing | None = None
-    extras: Mapping[str, Extra] = field(default_factory=dict)

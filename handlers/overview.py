@@ -5,13 +5,12 @@ Everything here reads, except the button that posts the digest where digests are
 
 from collections.abc import Callable
 
-from bot.domain.errors import UserError
 from bot.domain.records import Person
 from bot.domain.saying import Press, Section
 from bot.services.overviews import Overviews
 from handlers import ids
 from handlers.cards.notes import whispered
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, outdated
 from handlers.reply import Reply
 
@@ -66,9 +65,7 @@ def _shown(sections: tuple[Section, ...], *presses: Press) -> Reply:
 
 
 def _overviews(desk: Desk) -> Overviews:
-    if desk.overviews is None:
-        raise UserError("That does nothing yet.", hint="list")
-    return desk.overviews
+    return needed(desk.overviews)
 
 
 LOOKS: dict[str, Callable[[Person, Desk], Reply]] = {

@@ -5,13 +5,12 @@ Each form takes one text. What a button carries is ids only; the service decides
 
 from collections.abc import Callable
 
-from bot.domain.errors import UserError
 from bot.domain.records import gpu_id
 from bot.services.counsel import Counsel
 from handlers import ids
 from handlers.cards.phrases import say
 from handlers.cards.private import saying
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.forms import WORDS, FormContext, words_form
 from handlers.heard import Pressed, Sent, number_in, outdated
 from handlers.reply import NOTHING, Form, Reply
@@ -85,9 +84,7 @@ def _form(
 
 
 def _counsel(desk: Desk) -> Counsel:
-    if desk.counsel is None:
-        raise UserError("That does nothing yet.", hint="list")
-    return desk.counsel
+    return needed(desk.counsel)
 
 
 def _of(sent: Sent) -> tuple[int, str]:

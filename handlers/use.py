@@ -11,15 +11,13 @@ from bot.services.kits import Handout
 from bot.services.uses import Uses
 from handlers import ids
 from handlers.cards.notes import whispered
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, outdated
 from handlers.reply import Reply
 
 
 def _uses(desk: Desk) -> Uses:
-    if desk.uses is None:
-        raise UserError("That does nothing yet.", hint="list")
-    return desk.uses
+    return needed(desk.uses)
 
 
 def _kits(handouts: tuple[Handout, ...], reservation: int) -> Reply:

@@ -10,7 +10,7 @@ from bot.domain.records import gpu_id
 from bot.services.asking import Asker
 from bot.services.watching import Watching
 from handlers import ids
-from handlers.desk import Desk
+from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, number_in, outdated
 from handlers.ids import ButtonValue
 from handlers.rendering import actions, button, code, section, shown
@@ -77,9 +77,7 @@ def _began(watch_id: int, line: str) -> Reply:
 
 
 def _watching(desk: Desk) -> Watching:
-    if desk.watching is None:
-        raise UserError("That does nothing yet.", hint="list")
-    return desk.watching
+    return needed(desk.watching)
 
 
 VERBS: dict[str, Callable[[Said, Desk], Reply]] = {"watch": _watch}

@@ -171,22 +171,9 @@ def test_a_name_that_only_contains_a_known_one_is_not_it(office):
     assert office.services.told == []
 
 
-def test_a_button_of_another_room_is_served_once_it_is_plugged_in(office):
-    press(office, ids.EXTEND, ButtonValue(reservation=42))
-    assert "does nothing yet" in office.said()
-    heard = []
-
-    def extend(value: ButtonValue, user: str) -> str:
-        heard.append((value.reservation, user))
-        return "Prolonging it."
-
-    desk = type(office.desk)(
-        **{name: getattr(office.desk, name) for name in office.desk.__slots__}
-        | {"extras": {ids.EXTEND: extend}}
-    )
-    object.__setattr__(office.worker, "desk", desk)
-    press(office, ids.EXTEND, ButtonValue(reservation=42))
-    assert heard == [(42, "U0ANA")]
+def test_a_button_that_no_room_knows_is_from_an_older_version(office):
+    press(office, "gpu.teleport", ButtonValue(reservation=42))
+    assert "older version" in office.said()
 
 
 def test_a_button_carries_ids_and_nothing_that_decides():
