@@ -102,6 +102,13 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/contract/aws/test_sharers.py",),
     ),
     Mutant(
+        "what the other account left is not looked for",
+        "bot/services/cleaning.py",
+        "receipts = with_consumers(tx, tx.receipts.of(reservation_id))",
+        "receipts = tx.receipts.of(reservation_id)",
+        _SERVICE,
+    ),
+    Mutant(
         "a share outlives its reservation",
         _FOLLOWING,
         "shared = over and end_shares(tx, receipts, now=now)",

@@ -8,7 +8,8 @@ from bot.domain.errors import IndeterminateError, MarketError, RefusedError
 from bot.domain.market import Kind
 from bot.domain.records import Due
 from bot.domain.sharing import ShareStage
-from bot.domain.using import Health, Machine
+from bot.domain.using import Found, Health, Machine
+from bot.services.cleaning import Cleaning
 from bot.services.healing import Healing
 from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW
@@ -198,6 +199,41 @@ def test_a_process_that_starts_anew_goes_on_where_the_other_ended(world) -> None
     world.start()
     world.run_until(NOW + 10 * MINUTE)
     assert len(world.sharer.made) == len(world.saying("is shared")) == 1
+
+
+# --- what is left --------------------------------------------------------------------------------
+
+
+class Attic:
+    """Nothing is left; remembers where it was looked. See bot.ports.Leftovers."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, str | None]] = []
+
+    def find(self, receipts) -> Found:
+        self.places = [(receipt.account, receipt.zone) for receipt in receipts]
+        return Found(items=(), not_read=())
+
+
+def test_what_is_left_is_looked_for_in_both_accounts_even_when_the_share_is_over(world) -> None:
+    number = buy(world, state="scheduled")
+    attic = Attic()
+    cleaning = Cleaning(
+        store=world.store,
+        clock=world.clock,
+        leftovers=attic,
+        endpoints=None,
+        verifying=None,
+        configuration=world.configuration,
+        bell=FakeBell(),
+    )
+    cleaning.look(number, by="U0ANA")
+    assert attic.places == [("research", "us-east-1b")]
+    world.run_until(START)
+    becomes(world, number, "active", END - MINUTE)
+    becomes(world, number, "expired", END + timedelta(hours=1))
+    cleaning.look(number, by="U0ANA")
+    assert attic.places == [("research", "us-east-1b"), ("vision-prod", "us-east-1c")]
 
 
 # --- another team -------------------------------------------------------------------------------

@@ -139,7 +139,9 @@ def test_both_cards_say_before_the_approval_how_it_will_be_used(town_with) -> No
     assert {one.channel for one in town.said(LINE)} == {"C0GPU", "C0APPROVE"}
 
 
-def test_a_refusal_reaches_everybody_who_can_mend_it_and_heals_by_itself(town_with) -> None:
+def test_a_refusal_reaches_everybody_who_can_mend_it_and_the_buyer_can_launch_meanwhile(
+    town_with,
+) -> None:
     town = town_with(organization_sharing=False)
     sale = town.bought()
     town.journey.go(town.journey.surface.now() + timedelta(minutes=5), "the refusal")
@@ -150,6 +152,7 @@ def test_a_refusal_reaches_everybody_who_can_mend_it_and_heals_by_itself(town_wi
     theirs = town.client("ec2", PROD)
     town.journey.go(start + timedelta(minutes=15), "the start")
     assert theirs.describe_capacity_reservations()["CapacityReservations"] == []
-    assert "this launches from payer" in town.heard("Launch kit").text
-    assert len(town.calls("PurchaseCapacityBlock")) >= 1
+    assert town.heard("It is not shared with vision-prod yet; this launches from payer")
+    refused = {row["outcome"] for row in town.calls("CreateResourceShare")}
+    assert refused == {"OperationNotPermittedException"}
     assert len(town.journey.surface.get("/control/aws/sold")) == 1
