@@ -25,6 +25,8 @@ _PLAIN = {
     **dict.fromkeys("×✕✖⨯", "x"),  # noqa: RUF001 - the look-alikes that are made plain
     "≤": "<=",
 }
+_QUOTES = frozenset("\"'`") | {look for look, plain in _PLAIN.items() if plain in "\"'"}
+"""What begins a reason: a mark behind one belongs to the reason, not to the quote."""
 _MARKUP = re.compile(
     r"<(?:@(?P<user>[UW][A-Z0-9]+)|#(?P<channel>[CGD][A-Z0-9]+)|!subteam\^(?P<group>S[A-Z0-9]+)"
     r"|(?P<code>![^|<>\s]*)|(?P<link>(?:https?|mailto|ftp|tel|slack):[^|<>]*))"
@@ -128,7 +130,8 @@ def _plain(original: str, position: int, end: int, letters: list[str], places: l
     while position < end:
         found = _SPECIAL.search(original, position, end)
         stop = found.start() if found else end
-        if stop < end and stop > position and unicodedata.combining(original[stop]):
+        marked = stop < end and stop > position and unicodedata.combining(original[stop])
+        if marked and original[stop - 1] not in _QUOTES:
             stop -= 1  # a mark belongs to the plain letter before it
         if stop > position:
             letters.append(original[position:stop])
@@ -142,7 +145,11 @@ def _plain(original: str, position: int, end: int, letters: list[str], places: l
         elif letter == "`":
             letter = "'"
         else:
-            while position < end and unicodedata.combining(original[position]):
+            while (
+                position < end
+                and unicodedata.combining(original[position])
+                and letter not in _QUOTES
+            ):
                 position += 1
             letter = _letters(original[start:position], start)
         letters.append(letter)

@@ -27,6 +27,24 @@ _ORDER = {
 }
 
 
+_MENDS = {
+    "pt": {
+        "tomorrow": "amanhã",
+        "1 day": "1 dia",
+        "3 days": "3 dias",
+        "30 days": "30 dias",
+        "2 weeks": "2 semanas",
+    },
+    "es": {
+        "tomorrow": "mañana",
+        "1 day": "1 día",
+        "3 days": "3 días",
+        "30 days": "30 días",
+        "2 weeks": "2 semanas",
+    },
+}
+"""What a rule proposes, in the person's own words."""
+
 _LEADERS = (
     "start at after by before until between to in lasting strict number one cap because purpose "
     "region_in channel_in month weekday next today vague use_lead"
@@ -82,7 +100,10 @@ class _Reader:
         end = min(max(end, start + 1), tokens.count)
         refusal.place = tokens.place(start, end)
         before, after = tokens.said(0, start), tokens.said(end, tokens.count)
-        mended = (" ".join(filter(None, (before, mend, after))) for mend in refusal.mend)
+        own = _MENDS.get(self.language, {})
+        mended = (
+            " ".join(filter(None, (before, own.get(mend, mend), after))) for mend in refusal.mend
+        )
         refusal.lines = (*refusal.lines, *mended)
 
     def _deed(self, scene: Scene, verb: verbs.Verb) -> Parsed:

@@ -82,3 +82,9 @@ def test_the_hint_keeps_what_stood_in_marks_or_about_a_dash(text, hint):
     answer = said(text)
     assert answer.status == "refused"
     assert answer.problem.hint == hint
+
+
+@pytest.mark.parametrize("quotes", ["“”", '""', "''", "«»"])
+def test_a_mark_right_behind_a_quote_belongs_to_the_reason(quotes):
+    text = f"2 p5.48xlarge 2d because {quotes[0]}\u08caevals{quotes[1]}"
+    assert facts(said(text))["reason"] == "\u08caevals"

@@ -192,3 +192,16 @@ def test_the_tables_name_only_canonical_verbs():
 )
 def test_the_nearest_verb_is_one_of_the_persons_language_then_of_english(language, text, hint):
     assert said(text, language).problem.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "hint"),
+    [
+        ("pt", "2 p5.48xlarge por 2 dias 31/04", "2 p5.48xlarge por 2 dias amanhã"),
+        ("pt", "2 p5.48xlarge por 2 meses", "2 p5.48xlarge por 30 dias"),
+        ("es", "2 p5.48xlarge por 2 días 31/4", "2 p5.48xlarge por 2 días mañana"),
+        ("es", "extender 42 por 0 días", "extender 42 por 1 día"),
+    ],
+)
+def test_a_hint_is_in_the_persons_own_words(language, text, hint):
+    assert said(text, language).problem.hint == hint
