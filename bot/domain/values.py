@@ -11,8 +11,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, PlainSerializer
 
-_PRECISION = 28
-"""Python's default number of digits."""
+_PRECISION = 10
+"""Digits that a rounded number may have beside its whole ones."""
+_USUAL = Context(prec=50)
 _FIRST_YEAR = 1970
 _CENT = Decimal("0.01")
 _FOUR_PLACES = Decimal("0.0001")
@@ -54,8 +55,9 @@ def rate_text(rate: Decimal) -> str:
 
 def _rounded(number: Decimal, places: Decimal) -> Decimal:
     """Return the number half up to those places; one of any size, which the default can't."""
-    wide = Context(prec=max(_PRECISION, number.adjusted() + _PRECISION))
-    return number.quantize(places, rounding=ROUND_HALF_UP, context=wide)
+    digits = number.adjusted() + _PRECISION
+    context = _USUAL if digits < _USUAL.prec else Context(prec=digits)
+    return number.quantize(places, rounding=ROUND_HALF_UP, context=context)
 
 
 def utc(instant: datetime) -> datetime:

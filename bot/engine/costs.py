@@ -13,7 +13,7 @@ from bot.domain.market import Kind, Market
 from bot.engine.candidates import Candidate
 from bot.engine.terms import Terms, bare
 from bot.engine.windows import Stay
-from bot.engine.words import exact_hours
+from bot.engine.words import MICROSECOND, MICROSECONDS_AN_HOUR, exact_hours
 
 
 class OnDemandRates:
@@ -83,10 +83,10 @@ def total(candidate: Candidate, stay: Stay, terms: Terms) -> Decimal:
 def instance_rate(candidate: Candidate, stay: Stay) -> Fraction:
     """Return exact dollars an instance-hour; prepaid fees spread over reserved hours."""
     price = exact(candidate.price)
-    if not candidate.prepaid:
+    reserved = stay.reserved // MICROSECOND * candidate.machines
+    if not candidate.prepaid or not reserved:
         return price
-    reserved = exact_hours(stay.reserved) * candidate.machines
-    return price / reserved if reserved else price
+    return Fraction(price.numerator * MICROSECONDS_AN_HOUR, price.denominator * reserved)
 
 
 def accelerator_rate(candidate: Candidate, rate: Fraction, terms: Terms) -> Fraction:
@@ -95,16 +95,11 @@ def accelerator_rate(candidate: Candidate, rate: Fraction, terms: Terms) -> Frac
     return rate if known is None else rate / exact(known.accelerators)
 
 
-def versus_on_demand(candidate: Candidate, stay: Stay, rates: OnDemandRates) -> Fraction | None:
+def versus_on_demand(candidate: Candidate, rate: Fraction, rates: OnDemandRates) -> Fraction | None:
     """Return the exact rate over the on-demand rate, None for owned or without a price."""
     if candidate.kind is Kind.OWNED:
         return None
     if candidate.kind is Kind.ON_DEMAND:
         return Fraction(1)
     listed = rates.of(candidate)
-    return None if listed is None else instance_rate(candidate, stay) / exact(listed)
-
-
-def true_share(stay: Stay, terms: Terms) -> Fraction:
-    """Return the share of the reserved hours in which the machines will really run."""
-    return exact_hours(terms.asked) * terms.utilization / exact_hours(stay.reserved)
+    return None if listed is None else rate / exact(listed)

@@ -23,7 +23,10 @@ KINDS = tuple(Kind)
 
 
 class Fitting(NamedTuple):
-    """A candidate that passed every rule, with what it costs and how sure it is."""
+    """A candidate that passed every rule, with what it costs and how sure it is.
+
+    `below`: paid ahead, though it would run for less of its hours than make it the cheaper way.
+    """
 
     candidate: Candidate
     stay: Stay
@@ -32,6 +35,7 @@ class Fitting(NamedTuple):
     total: Decimal
     rate: Fraction
     versus: Fraction | None
+    below: bool
 
     @property
     def fewer(self) -> bool:
@@ -41,14 +45,17 @@ class Fitting(NamedTuple):
 
 def fitting(candidate: Candidate, stay: Stay, terms: Terms, rates: OnDemandRates) -> Fitting:
     """Return the candidate priced and classed."""
+    rate = instance_rate(candidate, stay)
+    versus = versus_on_demand(candidate, rate, rates)
     return Fitting(
         candidate=candidate,
         stay=stay,
         certainty=certainty(candidate, terms.now),
         exact=exact_total(candidate, stay, terms),
         total=total(candidate, stay, terms),
-        rate=instance_rate(candidate, stay),
-        versus=versus_on_demand(candidate, stay, rates),
+        rate=rate,
+        versus=versus,
+        below=candidate.prepaid and versus is not None and stay.share < versus,
     )
 
 

@@ -34,7 +34,8 @@ class Terms:
     """The request with the rules, the clock and the catalog, ready to compare.
 
     `counts` maps each type asked for (without "ml.") to the machines asked of it. When
-    `ultraserver` is set, that type is counted in whole UltraServers. `needed` is the least
+    `ultraserver` is set, that type is counted in whole UltraServers. `certain` says whether a
+    latest start or end makes certainty required. `needed` is the least
     time that is enough, `asked` the time that was said.
     """
 
@@ -51,16 +52,12 @@ class Terms:
     by_reserved_hours: bool
     utilization: Fraction
     start_ends_a_day: bool
+    certain: bool
 
     @property
     def sagemaker(self) -> bool:
         """Whether the request belongs to SageMaker's branch."""
         return self.target is not Target.EC2
-
-    @property
-    def certain(self) -> bool:
-        """Whether a latest start or end makes certainty required."""
-        return self.request.latest_start is not None or self.request.latest_end is not None
 
     @property
     def several_types(self) -> bool:
@@ -105,6 +102,7 @@ def terms_of(
         by_reserved_hours=by_reserved,
         utilization=_utilization(request.utilization),
         start_ends_a_day=_ends_a_day(request, zone),
+        certain=request.latest_start is not None or request.latest_end is not None,
     )
 
 

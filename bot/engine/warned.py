@@ -8,7 +8,6 @@ from bot.domain.decision import Note
 from bot.domain.market import Kind
 from bot.engine.candidates import PREPAID
 from bot.engine.certainty import REFUSAL_DOUBT, low_score, refused_within
-from bot.engine.costs import true_share
 from bot.engine.quotas import Quotas
 from bot.engine.ranking import Fitting, starts_later
 from bot.engine.terms import Terms
@@ -31,7 +30,7 @@ class Warnings:
 
     def of(self, option: Fitting) -> tuple[Note, ...]:
         """Return every warning that holds for the option, in a fixed order."""
-        key = (_looked_at(option), below_break_even(option, self._terms))
+        key = (_looked_at(option), option.versus if option.below else None)
         if key not in self._said:
             self._said[key] = warnings(option, self._terms, self._quotas)
         return self._said[key]
@@ -41,7 +40,8 @@ def _looked_at(option: Fitting) -> tuple[object, ...]:
     """Return all that any rule here looks at, but the fee, which only the break-even knows."""
     row = option.candidate
     return (
-        option.stay,
+        option.stay.window,
+        row.ultraserver,
         row.kind,
         row.origin,
         row.account,
@@ -164,17 +164,14 @@ def local_zone(option: Fitting, _terms: Terms) -> str | None:
     return None
 
 
-def below_break_even(option: Fitting, terms: Terms) -> str | None:
+def below_break_even(option: Fitting, _terms: Terms) -> str | None:
     """Say that on-demand would be cheaper for the hours in which machines really run."""
-    if not option.candidate.prepaid or option.versus is None:
+    if not option.below or option.versus is None:
         return None
-    share = true_share(option.stay, terms)
-    if share < option.versus:
-        return (
-            f"The machines would run {percent(share)} of the window;"
-            f" below {percent(option.versus)} on-demand is cheaper."
-        )
-    return None
+    return (
+        f"The machines would run {percent(option.stay.share)} of the window;"
+        f" below {percent(option.versus)} on-demand is cheaper."
+    )
 
 
 def target_is_final(option: Fitting, terms: Terms) -> str | None:

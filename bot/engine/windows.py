@@ -1,11 +1,13 @@
 """How long a window is, what of it is left from the begin, and when its use would end."""
 
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import NamedTuple
 
 from bot.domain.ending import tail
 from bot.engine.candidates import Candidate, Window, begin_of
 from bot.engine.terms import Terms
+from bot.engine.words import MICROSECOND
 
 _NOTHING = timedelta()
 
@@ -14,7 +16,8 @@ class Stay(NamedTuple):
     """One window measured for one request.
 
     `reserved` and `usable` sum the whole window, `reserved_left` and `usable_left` what
-    remains from `begin`. `use_end` is when the asked hours are used up, never past
+    remains from `begin`. `share` is the part of the reserved hours in which the machines will
+    really run. `use_end` is when the asked hours are used up, never past
     `usable_end`, the last useful minute.
     """
 
@@ -27,6 +30,7 @@ class Stay(NamedTuple):
     usable_left: timedelta
     usable_end: datetime
     use_end: datetime
+    share: Fraction
 
 
 def lost_at_end(candidate: Candidate, terms: Terms) -> timedelta:
@@ -83,7 +87,16 @@ def measure(window: Window, terms: Terms, *, lost: timedelta) -> Stay | None:
         usable_left=usable_left,
         usable_end=usable_end,
         use_end=usable_end if use_end is None else use_end,
+        share=_share(reserved, terms),
     )
+
+
+def _share(reserved: timedelta, terms: Terms) -> Fraction:
+    """Return the asked hours times the stated use over the reserved hours, 0 without any."""
+    if reserved <= _NOTHING:
+        return Fraction(0)
+    running, of = terms.utilization.numerator, terms.utilization.denominator
+    return Fraction(terms.asked // MICROSECOND * running, reserved // MICROSECOND * of)
 
 
 def whole_is_enough(stay: Stay, terms: Terms) -> bool:

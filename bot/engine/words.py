@@ -10,7 +10,7 @@ from bot.domain.decision import Note
 from bot.domain.values import plain_text, rate_text
 
 MICROSECOND = timedelta(microseconds=1)
-_MICROSECONDS_AN_HOUR = 3_600_000_000
+MICROSECONDS_AN_HOUR = 3_600_000_000
 
 
 @lru_cache(maxsize=8192)
@@ -29,13 +29,13 @@ def zone_of(name: str) -> tzinfo:
 
 def hours(length: timedelta) -> Decimal:
     """Return the length in hours, exact when it divides evenly."""
-    return Decimal(length // MICROSECOND) / _MICROSECONDS_AN_HOUR
+    return Decimal(length // MICROSECOND) / MICROSECONDS_AN_HOUR
 
 
 @lru_cache(maxsize=1024)
 def exact_hours(length: timedelta) -> Fraction:
     """Return the length in hours, exact; a market repeats few lengths."""
-    return Fraction(length // MICROSECOND, _MICROSECONDS_AN_HOUR)
+    return Fraction(length // MICROSECOND, MICROSECONDS_AN_HOUR)
 
 
 def moment(instant: datetime) -> str:

@@ -217,8 +217,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a deadline needs no certainty",
         _TERMS,
-        "self.request.latest_start is not None or self.request.latest_end is not None",
-        "self.request.latest_start is not None",
+        "certain=request.latest_start is not None or request.latest_end is not None",
+        "certain=request.latest_start is not None",
     ),
     Mutant(
         "the unguaranteed never stay",
@@ -485,8 +485,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "rates are per usable hour",
         _COSTS,
-        "reserved = exact_hours(stay.reserved) * candidate.machines",
-        "reserved = exact_hours(stay.usable) * candidate.machines",
+        "reserved = stay.reserved // MICROSECOND * candidate.machines",
+        "reserved = stay.usable // MICROSECOND * candidate.machines",
     ),
     Mutant(
         "the ratio is over any on-demand rate",
@@ -496,9 +496,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "break-even is held against every hour",
-        _COSTS,
-        "/ exact_hours(stay.reserved)\n",
-        "/ exact_hours(terms.asked)\n",
+        _WINDOWS,
+        "reserved // MICROSECOND * of",
+        "terms.asked // MICROSECOND * of",
     ),
     Mutant("six is likely", _CERTAINTY, "LIKELY_SCORE = 7", "LIKELY_SCORE = 6"),
     Mutant("three is not low", _CERTAINTY, "LOW_SCORE = 3", "LOW_SCORE = 2"),
@@ -536,7 +536,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "commitment costs nothing",
         _RANKING,
-        "        amount *= 1 + Fraction(premium(option.candidate, terms))\n",
+        "        amount *= raised_by(premium(option.candidate, terms))\n",
         "        amount *= 1\n",
     ),
     Mutant(
@@ -602,7 +602,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "terms.now - row.as_of > PRICE_LIFE * 9",
     ),
     Mutant(
-        "local zones are not said", _WARNED, 'zone_type == "local-zone"', 'zone_type == "local"'
+        "local zones are not said", _WARNED, '_LOCAL_ZONE = "local-zone"', '_LOCAL_ZONE = "local"'
     ),
     Mutant(
         "unknown quotas are not said",
@@ -614,8 +614,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the last minute is the window's",
         _WINDOWS,
-        "usable_end = segments[-1].end - lost",
-        "usable_end = segments[-1].end",
+        "usable_end = window[-1][1] - lost",
+        "usable_end = window[-1][1]",
     ),
     Mutant(
         "the dearest is cheapest",
@@ -718,7 +718,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "hours are cut before they divide",
         _WORDS,
-        "return Fraction(length // MICROSECOND, _MICROSECONDS_AN_HOUR)",
+        "return Fraction(length // MICROSECOND, MICROSECONDS_AN_HOUR)",
         "return Fraction(hours(length))",
     ),
     Mutant(
@@ -830,14 +830,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "options share warnings whatever their window is",
         _WARNED,
-        "        option.stay,\n",
+        "        option.stay.window,\n",
         "",
         ("tests/unit/engine/test_warnings.py",),
     ),
     Mutant(
         "options share warnings on either side of the break-even",
         _WARNED,
-        "key = (_looked_at(option), below_break_even(option, self._terms))",
+        "key = (_looked_at(option), option.versus if option.below else None)",
         "key = (_looked_at(option), None)",
         ("tests/unit/engine/test_warnings.py",),
     ),
