@@ -70,6 +70,7 @@ _FORM = re.compile(
     r"(?P<cap><=)?(?P<before>us\$|usd|\$|[a-z]{0,2}\$|[€£¥₹₩])?(?P<number>\d[\d.,]*)"
     r"(?P<tail>k|mil|usd|us\$|\$|k\$|kusd|[€£¥₹₩]|[a-z]{3})?(?P<hour>/(?:h|hr|hour|hora))?"
 )
+_DOLLARS_PER_HOUR = re.compile(r"(?:us\$|\$|usd|dollars?|dolar(?:es)?)/(?:h|hr|hour|hora)")
 _DOLLARS = frozenset({"$", "us$", "usd"})
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _COMMAS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -164,6 +165,8 @@ def _written(scene: Scene, at: int, *, led: bool, sure: bool) -> _Written | None
     if coin := tokens.phrase("dollar", end):
         dollars, end = True, coin[0]
     hourly = bool(form["hour"])
+    if not hourly and _DOLLARS_PER_HOUR.fullmatch(tokens.key(end)) and not tokens.apart(end):
+        dollars, hourly, end = True, True, end + 1
     if not hourly and (hour := tokens.phrase("per_hour", end)) and not tokens.apart(end):
         hourly, end = True, hour[0]
     bare = not dollars and not thousand and not hourly

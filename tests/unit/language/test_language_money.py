@@ -89,3 +89,19 @@ def test_what_is_no_amount_in_dollars_is_refused(text, language):
 
 def test_a_billion_is_the_most():
     assert amount("max $1000000000")[0] == 10**9
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "max 40 USD/h"),
+        ("en", "40 USD/hour"),
+        ("en", "under 40 dollars/hour"),
+        ("pt", "até 40 dólares/hora"),
+        ("es", "máximo 40 USD/hora"),
+    ],
+)
+def test_dollars_with_a_stroke_are_an_hourly_rate(language, text):
+    request = said(f"2 p5.48xlarge 2d {text}", language).request
+    assert request.max_hourly_usd == 40
+    assert request.max_total_usd is None
