@@ -33,7 +33,7 @@ READING: Final = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
     connect_timeout=5,
     read_timeout=20,
-    max_pool_connections=16,  # a reading asks one Region for that much at once
+    max_pool_connections=48,  # calls that a reading has in flight; all prices come from one place
     user_agent_extra="gpubot",
 )
 SPENDING: Final = Config(
