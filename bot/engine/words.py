@@ -48,8 +48,9 @@ def day(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d}"
 
 
+@lru_cache(maxsize=1024)
 def span(length: timedelta) -> str:
-    """Return the length in hours: "71.5 h"."""
+    """Return the length in hours: "71.5 h"; a market repeats few lengths."""
     return f"{rate_text(hours(length))} h"
 
 
