@@ -204,7 +204,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "nothing is looked for at the end",
         "bot/services/following.py",
-        "            sequels.when_ended(tx, moved, now=now)",
+        "            sequels.when_ended(tx, moved, now=now + MINUTE if shared else now)",
         "            pass",
         _CLEANING,
     ),
