@@ -145,7 +145,7 @@ class Idling:
         self.telling.tell(
             tx,
             reservation.owner,
-            _episode(reservation, use),
+            _episode(tx, reservation, use),
             words,
             now=now,
             presses=idle_presses(reservation),
@@ -163,7 +163,7 @@ class Idling:
         self.telling.note(
             tx,
             reservation,
-            _episode(reservation, use),
+            _episode(tx, reservation, use),
             words,
             now=now,
             presses=idle_presses(reservation),
@@ -228,9 +228,10 @@ def _calm(use: Use) -> Use:
     )
 
 
-def _episode(reservation: Reservation, use: Use) -> str:
+def _episode(tx: Transaction, reservation: Reservation, use: Use) -> str:
     """Return what makes a word on idle machines unique: a join's parts are told together."""
-    return f"idle:{gpu_id(reservation.id)}:{_since(use)}"
+    first = min(receipt.id for receipt in tx.receipts.of(reservation.id))
+    return f"idle:{first}:{_since(use)}"
 
 
 def _since(use: Use) -> str:

@@ -48,6 +48,14 @@ def test_what_is_older_than_a_minute_is_looked_at_again(world) -> None:
     assert "I am looking again" in said
     world.settle()
     assert world.holdings.calls == calls + 1
+
+
+def test_what_is_fresh_is_not_looked_at_again_in_the_next_minute_either(world) -> None:
+    reservation = world.bought(NOW - timedelta(days=1), NOW + timedelta(days=5), state="active")
+    world.run_until(NOW + timedelta(hours=7, minutes=30, seconds=30))
+    status(world, reservation.id)
+    world.settle()
+    world.clock.set(world.clock.now() + timedelta(seconds=40))
     assert "looking again" not in status(world, reservation.id)
 
 

@@ -6,6 +6,7 @@ that every restart opens anew, and a European digest: both clock changes of both
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -106,10 +107,25 @@ def neutral(key: str, name: str) -> str:
 
 def entries_of(almanac: Almanac, cases: list[Case]) -> list[Entry]:
     """All that may be heard of one reservation."""
-    return [
-        *(entry for case in cases for entry in almanac.entries(case)),
-        *almanac.ending(cases),
-    ]
+    entries = [entry for case in cases for entry in almanac.entries(case)]
+    return [*told_together(entries, cases), *almanac.ending(cases)]
+
+
+def told_together(entries: list[Entry], cases: list[Case]) -> list[Entry]:
+    """Parts of a join that stand idle at once are told once, under the first one's name."""
+    if len(cases) == 1:
+        return entries
+    first = min(case.id for case in cases)
+    named: list[Entry] = []
+    sure: set[str] = set()
+    for entry in sorted(entries, key=lambda one: (one.since, not one.must)):
+        if ":idle:" not in entry.key:
+            named.append(entry)
+            continue
+        key = f"{entry.key.rpartition(':')[0]}:{first}"
+        named.append(replace(entry, key=key, must=entry.must and key not in sure))
+        sure |= {key} if entry.must else set()
+    return named
 
 
 def faults(town: Town, almanac: Almanac, cases: list[Case]) -> list[str]:
