@@ -27,15 +27,32 @@ AUDIT_EACH = 10
 LIVE = 800
 PEOPLE = 60
 TEAMS = 6
-ROUNDS = 15
+ROUNDS = 61
 MARK = "≤ 1.3"
 NOW = datetime(2027, 3, 10, 15, tzinfo=UTC)
-_LIVE_STATES = sorted(LIVE_RESERVATIONS)
-_ENDED = "select id, body from reservation where"
+ALIVE = "state not in ('ended', 'declined', 'expired', 'cancelled', 'failed', 'shadowed')"
+"""As somebody writes it who knows the partial indexes of live rows."""
+_LAST = "order by id desc limit ?"
+_SELECT = "select body from reservation where"
+_ASKED = f"select id from reservation where requester = ? and {ALIVE} {_LAST}"  # noqa: S608 - every part is written here
+_OWNED = f"select id from reservation where owner = ? and {ALIVE} {_LAST}"  # noqa: S608 - as above
+_MINE = (
+    f"{_SELECT} id in (select id from ({_ASKED}) union select id from ({_OWNED}) {_LAST})"  # noqa: S608 - as above
+    " order by id desc"
+)
+_TEAM = f"{_SELECT} team = ? and {ALIVE} {_LAST}"
+_ALL = f"{_SELECT} {ALIVE} {_LAST}"
+_WAITING = f"{_SELECT} {ALIVE} and state = 'pending_approval' {_LAST}"
+_OLDEST = f"{_SELECT} {ALIVE} order by id limit ?"
+_AUDIT = (
+    "select at, actor, action, reservation_id, purchase_id, facts from audit"
+    " where reservation_id = ? order by id desc limit 20"
+)
+_ONE = REQUESTS - 7
 
 
 def rows() -> list[tuple[str, float, str]]:
-    """Return a ratio for each screen, the median of interleaved pairs."""
+    """Return a ratio for each screen, the median of interleaved pairs of CPU time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.sqlite"
         store = open_store(f"sqlite:///{path}")
@@ -53,11 +70,16 @@ def rows() -> list[tuple[str, float, str]]:
 
 def _fill(path: Path) -> None:
     """Write the rows straight into the tables: the port is what is measured, not filling it."""
-    states = [ReservationState.ACTIVE, ReservationState.SCHEDULED, ReservationState.QUOTED]
+    states = [
+        ReservationState.ACTIVE,
+        ReservationState.PENDING_APPROVAL,
+        ReservationState.SCHEDULED,
+        ReservationState.QUOTED,
+    ]
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("begin immediate")
     for number in range(1, REQUESTS + 1):
-        state = states[number % 3] if number > REQUESTS - LIVE else ReservationState.ENDED
+        state = states[number % 4] if number > REQUESTS - LIVE else ReservationState.ENDED
         filed = NOW - timedelta(minutes=REQUESTS - number)
         reservation = Reservation(
             id=number,
@@ -100,66 +122,51 @@ def _fill(path: Path) -> None:
 def _screens(
     store: Store, by_hand: sqlite3.Connection
 ) -> list[tuple[str, Callable[[], object], Callable[[], object]]]:
-    marks = ", ".join("?" * len(_LIVE_STATES))
-
-    def listing(**how: object) -> Callable[[], object]:
+    def ours(*screens: dict[str, object]) -> Callable[[], object]:
         def read() -> object:
             with store.reading() as tx:
-                return tx.reservations.listing(states=LIVE_RESERVATIONS, **how)  # type: ignore[arg-type]  # the port's own keywords
+                return [
+                    tx.reservations.listing(**{"states": LIVE_RESERVATIONS, **how})  # type: ignore[arg-type]  # the port's own keywords
+                    for how in screens
+                ]
 
         return read
 
-    def select(
-        where: str, *values: object, limit: int, order: str = "desc"
-    ) -> Callable[[], object]:
-        sql = f"{_ENDED} {where} order by id {order} limit ?"
-
+    def theirs(*screens: tuple[object, ...]) -> Callable[[], object]:
         def read() -> object:
             by_hand.execute("begin")
-            found = by_hand.execute(sql, (*values, limit)).fetchall()
+            found = [by_hand.execute(str(sql), values).fetchall() for sql, *values in screens]
             by_hand.execute("commit")
-            return [Reservation.model_validate_json(body) for _, body in found]
+            return [
+                [Reservation.model_validate_json(body) for (body,) in screen] for screen in found
+            ]
 
         return read
 
     def status() -> object:
         with store.reading() as tx:
-            return tx.reservations.get(REQUESTS - 7), tx.audit.of(REQUESTS - 7, limit=20)
+            return tx.reservations.get(_ONE), tx.audit.of(_ONE, limit=20)
 
     def status_by_hand() -> object:
         by_hand.execute("begin")
-        [(body,)] = by_hand.execute(
-            "select body from reservation where id = ?", (REQUESTS - 7,)
-        ).fetchall()
-        audit = by_hand.execute(
-            "select at, actor, action, reservation_id, purchase_id, facts from audit"
-            " where reservation_id = ? order by id desc limit 20",
-            (REQUESTS - 7,),
-        ).fetchall()
+        [(body,)] = by_hand.execute(f"{_SELECT} id = ?", (_ONE,)).fetchall()
+        audit = by_hand.execute(_AUDIT, (_ONE,)).fetchall()
         by_hand.execute("commit")
         return Reservation.model_validate_json(body), [_entry(row) for row in reversed(audit)]
 
-    alive = f"state in ({marks})"
+    mine, team = {"requester": "U7"}, {"team": "team1"}
+    waiting = {"states": {ReservationState.PENDING_APPROVAL}, "limit": 50}
     return [
         ("status", status, status_by_hand),
+        ("list mine", ours({**mine, "limit": 25}), theirs((_MINE, "U7", 25, "U7", 25, 25))),
+        ("list team", ours({**team, "limit": 25}), theirs((_TEAM, "team1", 25))),
+        ("list all", ours({"limit": 25}), theirs((_ALL, 25))),
         (
-            "list mine",
-            listing(requester="U7", limit=25),
-            select(
-                f"(requester = ? or owner = ?) and {alive}", "U7", "U7", *_LIVE_STATES, limit=25
-            ),
+            "Home",
+            ours({**mine, "limit": 11}, {**team, "limit": 50}, waiting),
+            theirs((_MINE, "U7", 11, "U7", 11, 11), (_TEAM, "team1", 50), (_WAITING, 50)),
         ),
-        (
-            "list team",
-            listing(team="team1", limit=25),
-            select(f"team = ? and {alive}", "team1", *_LIVE_STATES, limit=25),
-        ),
-        ("list all", listing(limit=25), select(alive, *_LIVE_STATES, limit=25)),
-        (
-            "digest",
-            listing(limit=1000, newest_first=False),
-            select(alive, *_LIVE_STATES, limit=1000, order="asc"),
-        ),
+        ("digest", ours({"limit": 1000, "newest_first": False}), theirs((_OLDEST, 1000))),
     ]
 
 
@@ -178,14 +185,21 @@ def _entry(row: tuple[str, str, str, int, str | None, str]) -> Model:
 def _ratio(ours: Callable[[], object], theirs: Callable[[], object]) -> float:
     ours()
     theirs()
-    return median(_seconds(ours) / _seconds(theirs) for _ in range(ROUNDS))
+    ratios = []
+    for number in range(ROUNDS):
+        # Whoever comes second finds the caches warm.
+        first, second = (ours, theirs) if number % 2 else (theirs, ours)
+        spent = {first: _seconds(first), second: _seconds(second)}
+        ratios.append(spent[ours] / spent[theirs])
+    return median(ratios)
 
 
 def _seconds(read: Callable[[], object]) -> float:
-    began = time.perf_counter()
+    """Return this thread's own time: what other programs take meanwhile says nothing here."""
+    began = time.thread_time()
     for _ in range(5):
         read()
-    return time.perf_counter() - began
+    return time.thread_time() - began
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def listing(
 ) -> Listing:
     """Return what is asked for, in the port's own words."""
     return Listing(
-        states=None if states is None else frozenset(map(ReservationState, states)),
+        states=None if states is None else frozenset(states),
         requester=requester,
         team=team,
         newest_first=newest_first,

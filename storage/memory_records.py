@@ -5,7 +5,14 @@ from datetime import datetime
 
 from bot.domain.errors import BugError, ConflictError, StateError, UnknownRecordError
 from bot.domain.lifecycle import ProposalState, ReservationState, check_reservation_step
-from bot.domain.records import Approval, DecisionRecord, Proposal, Reservation, gpu_id
+from bot.domain.records import (
+    Approval,
+    DecisionRecord,
+    Proposal,
+    Reservation,
+    ShownDecision,
+    gpu_id,
+)
 from storage.listing import listing
 from storage.memory_books import Desk
 
@@ -94,6 +101,13 @@ class MemoryDecisions:
             if record.reservation_id == reservation_id
         ]
         return found[-1] if found else None
+
+    def shown(self, reservation_id: int) -> ShownDecision | None:
+        """See bot.ports."""
+        newest = self.latest(reservation_id)
+        if newest is None:
+            return None
+        return ShownDecision(decided_at=newest.decided_at, decision=newest.decision)
 
 
 class MemoryProposals:

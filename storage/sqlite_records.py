@@ -2,6 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import cache
+
+from pydantic import TypeAdapter
 
 from bot.domain.errors import BugError, ConflictError, StateError, UnknownRecordError
 from bot.domain.lifecycle import (
@@ -10,7 +13,14 @@ from bot.domain.lifecycle import (
     ReservationState,
     check_reservation_step,
 )
-from bot.domain.records import Approval, DecisionRecord, Proposal, Reservation, gpu_id
+from bot.domain.records import (
+    Approval,
+    DecisionRecord,
+    Proposal,
+    Reservation,
+    ShownDecision,
+    gpu_id,
+)
 from storage.bodies import body_of, time_text
 from storage.listing import Listing, listing
 from storage.session import Row, Session, Value, marks, number, text
@@ -106,7 +116,7 @@ class SqliteReservations:
         )
         if asked.states is not None and not asked.states:
             return ()
-        return tuple(_reservation(row) for row in self._session.rows(*_listing_query(asked)))
+        return _reservations(self._session.rows(*_listing_query(asked)))
 
     def same_line(self, *, requester: str, line: str, since: datetime) -> Reservation | None:
         """See bot.ports."""
@@ -168,9 +178,23 @@ def _walking(column: str, *, live: bool) -> str:
 
 
 def _reservation(row: Row) -> Reservation:
-    stored = Reservation.model_validate_json(text(row[1]))
+    return _with_id(Reservation.model_validate_json(text(row[1])), row)
+
+
+def _with_id(stored: Reservation, row: Row) -> Reservation:
     # Only a row that was never saved again does not know its own number yet.
     return stored if stored.id == row[0] else stored.model_copy(update={"id": number(row[0])})
+
+
+@cache
+def _many() -> TypeAdapter[tuple[Reservation, ...]]:
+    return TypeAdapter(tuple[Reservation, ...])
+
+
+def _reservations(rows: Sequence[Row]) -> tuple[Reservation, ...]:
+    """Return them all out of one JSON text, which is quicker than one by one."""
+    stored = _many().validate_json(f"[{','.join(text(body) for _, body in rows)}]")
+    return tuple(map(_with_id, stored, rows))
 
 
 class SqliteDecisions:
@@ -188,11 +212,20 @@ class SqliteDecisions:
 
     def latest(self, reservation_id: int) -> DecisionRecord | None:
         """See bot.ports."""
+        body = self._newest(reservation_id)
+        return None if body is None else DecisionRecord.model_validate_json(body)
+
+    def shown(self, reservation_id: int) -> ShownDecision | None:
+        """See bot.ports."""
+        body = self._newest(reservation_id)
+        return None if body is None else ShownDecision.model_validate_json(body)
+
+    def _newest(self, reservation_id: int) -> str | None:
         row = self._session.row(
             "select body from decision where reservation_id = ? order by id desc limit 1",
             (reservation_id,),
         )
-        return None if row is None else DecisionRecord.model_validate_json(text(row[0]))
+        return None if row is None else text(row[0])
 
 
 class SqliteProposals:

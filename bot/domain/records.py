@@ -7,7 +7,7 @@ compare-and-swap on its `revision` (reservations, receipts) or `state` (purchase
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from bot.domain.base import Model
 from bot.domain.decision import Decision, Option
@@ -62,6 +62,15 @@ class DecisionRecord(Model):
     request: Request
     rules: Rules
     market: Market
+    decision: Decision
+
+
+class ShownDecision(Model):
+    """A decision as cards show it, without the evidence, which is most of a record."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    decided_at: Instant
     decision: Decision
 
 

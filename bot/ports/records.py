@@ -16,6 +16,7 @@ from bot.domain.records import (
     Purchase,
     Receipt,
     Reservation,
+    ShownDecision,
 )
 
 
@@ -59,6 +60,9 @@ class Decisions(Protocol):
 
     def latest(self, reservation_id: int) -> DecisionRecord | None:
         """Return the newest of a reservation."""
+
+    def shown(self, reservation_id: int) -> ShownDecision | None:
+        """Return the newest of a reservation without its evidence, which is quicker to read."""
 
 
 class Proposals(Protocol):

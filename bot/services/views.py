@@ -147,13 +147,16 @@ class Views:
 
     def view(self, tx: Transaction, reservation: Reservation) -> CardView:
         """Return the card of a reservation that was just read in this transaction."""
-        record = tx.decisions.latest(reservation.id)
+        # The evidence is most of a record; only how another account's capacity gets here needs it.
+        borrows = account_used_by(reservation.team, self.configuration) is not None
+        record = tx.decisions.latest(reservation.id) if borrows else None
+        shown = record or tx.decisions.shown(reservation.id)
         proposal = tx.proposals.current(reservation.id)
         now = self.clock.now()
         return CardView(
             reservation=reservation,
-            decision=record.decision if record else None,
-            decided_at=record.decided_at if record else None,
+            decision=shown.decision if shown else None,
+            decided_at=shown.decided_at if shown else None,
             proposal=proposal,
             approvals=tuple(tx.proposals.given(proposal.id)) if proposal else (),
             purchases=tuple(tx.purchases.of(reservation.id)),

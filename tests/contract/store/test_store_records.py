@@ -163,6 +163,17 @@ def test_a_decision_comes_back_exactly_with_its_evidence(store: Store) -> None:
         assert tx.decisions.latest(99) is None
 
 
+def test_a_decision_is_shown_without_its_evidence(store: Store) -> None:
+    with store.transaction() as tx:
+        stored = tx.reservations.add(reservation())
+        assert tx.decisions.shown(stored.id) is None
+        for minutes in (1, 2):
+            tx.decisions.add(decision(stored.id, decided_at=at(minutes)))
+        shown = tx.decisions.shown(stored.id)
+    assert shown is not None
+    assert (shown.decided_at, shown.decision) == (at(2), decision(stored.id).decision)
+
+
 def test_a_decision_belongs_to_a_reservation(store: Store) -> None:
     with store.transaction() as tx, pytest.raises(UnknownRecordError):
         tx.decisions.add(decision(1))
