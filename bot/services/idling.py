@@ -200,10 +200,16 @@ class Idling:
                 f"unwell:{receipt.id}:{utc_text(now)}",
                 _unwell_words(reservation, receipt, bad),
                 now=now,
+                presses=(health_press(reservation),),
             )
         if bad == use.unwell or 0 < bad < use.unwell:
             return use
         return use.model_copy(update={"unwell": bad})
+
+
+def health_press(reservation: Reservation) -> Press:
+    """Return the button that shows the machines as AWS sees them now."""
+    return Press(action="gpu.health", label="Health", argument=str(reservation.id))
 
 
 def idle_presses(reservation: Reservation) -> tuple[Press, ...]:

@@ -251,3 +251,11 @@ def test_a_joins_parts_that_stand_idle_together_are_told_once(world) -> None:
     world.run_until(START + timedelta(hours=1))
     told = [key for key in world.messenger.said if key.startswith("tell:U0ANA:idle:")]
     assert len(told) == 1
+
+
+def test_word_of_an_ill_machine_comes_with_the_button_that_shows_its_health(world) -> None:
+    reservation = world.bought(START, END)
+    show(world, reservation, ill=1)
+    world.run_until(START + timedelta(minutes=30))
+    [note] = [one for key, one in world.messenger.said.items() if ":unwell:" in key]
+    assert [press.action for press in note.presses] == ["gpu.health"]
