@@ -3,6 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
+
+from pydantic import TypeAdapter
 
 from bot.domain.records import AuditEntry
 from storage import chain
@@ -44,7 +47,7 @@ class SqliteAudit:
             f"{_ENTRY} from audit where reservation_id = ? order by id desc limit ?",
             (reservation_id, limit),
         )
-        return tuple(_entry(row) for row in reversed(rows))
+        return _entries().validate_python([_words(row) for row in reversed(rows)])
 
     def verify(self) -> Sequence[str]:
         """See bot.ports."""
@@ -72,17 +75,24 @@ def _holds(row: Row) -> bool:
 
 
 def _entry(row: Row) -> AuditEntry:
+    return AuditEntry.model_validate(_words(row))
+
+
+@cache
+def _entries() -> TypeAdapter[tuple[AuditEntry, ...]]:
+    return TypeAdapter(tuple[AuditEntry, ...])
+
+
+def _words(row: Row) -> dict[str, object]:
     at, actor, action, reservation_id, purchase_id, facts, *_ = row
-    return AuditEntry.model_validate(
-        {
-            "at": time_of(text(at)),
-            "actor": actor,
-            "action": action,
-            "reservation_id": reservation_id,
-            "purchase_id": purchase_id,
-            "facts": json.loads(text(facts)),
-        }
-    )
+    return {
+        "at": time_of(text(at)),
+        "actor": actor,
+        "action": action,
+        "reservation_id": reservation_id,
+        "purchase_id": purchase_id,
+        "facts": json.loads(text(facts)),
+    }
 
 
 class SqliteFacts:
