@@ -31,7 +31,8 @@ _EXTENDS = ("tests/services/after/test_extending.py",)
 _RELEASES = ("tests/services/after/test_releasing.py",)
 _DIGESTS = ("tests/services/after/test_digesting.py", "tests/services/after/test_digest_sizes.py")
 _PROLONGS = ("tests/services/after/test_prolonging.py",)
-_MONTH = ("tests/system/month",)
+_HEARD = "test_all_that_should_be_heard_is_heard_in_time_and_nothing_else[spring in memory]"
+_MONTH = (f"tests/system/month/test_month.py::{_HEARD}",)
 _JOINS = ("tests/services/after/test_joined.py",)
 _PROGRESS = "bot/services/progress.py"
 

@@ -202,7 +202,8 @@ class Plot:
             if self._plain(case) and case.kind is Kind.CAPACITY_BLOCK and self.draw.random() < 0.15:
                 twin = replace(case, number=count + group, free=self._use(case, case.total))
                 fails = self.draw.random() < 0.3
-                bad = replace(twin, fails=case.bought + 9 * MINUTE, paid=case.bought + NEVER)
+                never = case.bought + NEVER
+                bad = replace(twin, fails=case.bought + 9 * MINUTE, paid=never, left=False)
                 made.append(bad if fails else twin)
         return sorted(made, key=lambda case: (case.bought, case.number))
 
