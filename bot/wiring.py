@@ -196,9 +196,7 @@ def build(
             telling=telling, catalog=catalog, configuration=configuration, bell=bell,
         )
     )  # fmt: skip
-    glancing = Glancing(
-        store=store, clock=clock, following=following, telling=telling, bell=bell
-    )
+    glancing = Glancing(store=store, clock=clock, following=following, telling=telling, bell=bell)
     overviews = Overviews(
         store=store, clock=clock, verifying=verifying, digesting=digesting, quoting=quoting,
         catalog=catalog, configuration=configuration, bell=bell,
