@@ -11,9 +11,10 @@ Lateness is settled before the row is written: the time that writing may take is
 import json
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,12 +84,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver:
-    """Writes deliveries down. `wall` gives seconds since the epoch by the wall clock."""
+    """Writes deliveries down. `wall` gives seconds since the epoch by the wall clock.
+
+    `locked` is set from a delivery that the database did not take until one that it takes: those
+    in between wait but shortly, so that a crowd of them is told in time.
+    """
 
     store: Store
     clock: Clock
     bell: Bell
     wall: Callable[[], float] = time.time
+    locked: threading.Event = field(default_factory=threading.Event)
 
     def take(
         self,
@@ -102,7 +108,13 @@ class Receiver:
         left = ACK_LIMIT - timedelta(seconds=self.wall() - arrived)
         late = left < LEAST_PATIENCE and not isinstance(item, Opened)
         patience = PATIENCE if late else max(min(PATIENCE, left), LEAST_PATIENCE)
+        if self.locked.is_set():
+            patience = LEAST_PATIENCE
         verdict = self._write(kind, key, item, late=late, patience=patience)
+        if verdict is Verdict.BUSY:
+            self.locked.set()
+        else:
+            self.locked.clear()
         _TAKEN.labels(verdict.value).inc()
         if verdict in (Verdict.TAKEN, Verdict.LATE):
             self.bell.ring()

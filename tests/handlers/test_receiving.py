@@ -10,9 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.domain.errors import BusyError
+from bot.domain.records import Delivery
 from handlers import register
 from handlers.deliveries import Command, kept, read_item
 from handlers.ids import ButtonValue
+from handlers.receiving import LEAST_PATIENCE, PATIENCE, Receiver, Verdict
+from tests.fakes.bell import FakeBell
+from tests.fakes.clock import FakeClock
 from tests.handlers.office import TOKEN, WORKSPACE, Office
 
 
@@ -92,6 +97,32 @@ def test_a_busy_database_is_answered_with_send_again_and_leaves_no_row(slack, tm
     assert "send it again" in told["text"]
     assert waiting(office) == 0
     office.store.close()
+
+
+def test_behind_a_delivery_that_a_locked_database_refused_none_waits_long():
+    class Locked:
+        def __init__(self) -> None:
+            self.patience: list[timedelta] = []
+            self.free = False
+
+        def record(self, _: Delivery, *, patience: timedelta) -> bool:
+            self.patience.append(patience)
+            if not self.free:
+                raise BusyError("locked")
+            return True
+
+    store = Locked()
+    receiver = Receiver(store=store, clock=FakeClock(), bell=FakeBell(), wall=lambda: 100.0)
+    item = Command(
+        text="list", user="U0ANA", workspace="T0", channel="C0", answer_at=None, trigger="t"
+    )
+    for number in range(3):
+        verdict = receiver.take("command", str(number), item, arrived=100.0)
+        assert verdict is Verdict.BUSY
+    store.free = True
+    for number in range(2):
+        assert receiver.take("command", str(number), item, arrived=100.0) is Verdict.TAKEN
+    assert store.patience == [PATIENCE, LEAST_PATIENCE, LEAST_PATIENCE, LEAST_PATIENCE, PATIENCE]
 
 
 def test_a_press_that_was_not_accepted_is_told_by_its_own_address(slack, tmp_path):

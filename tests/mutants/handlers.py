@@ -28,6 +28,20 @@ _FORMS = "handlers/forms.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "a crowd waits in full behind a locked database",
+        "handlers/receiving.py",
+        "        if self.locked.is_set():\n",
+        "        if not self.locked.is_set() and late:\n",
+        tests=("tests/handlers/test_receiving.py",),
+    ),
+    Mutant(
+        "the scrape fails when the database is busy",
+        "handlers/http.py",
+        '        except BusyError:\n            _log.warning("figures',
+        '        except ZeroDivisionError:\n            _log.warning("figures',
+        tests=("tests/handlers/test_metering.py",),
+    ),
+    Mutant(
         "a late delivery is carried out at once",
         _RECEIVING,
         "late = left < LEAST_PATIENCE and not isinstance(item, Opened)",

@@ -19,8 +19,57 @@ _TURNS = "storage/turns.py"
 _OVERLAP = "storage/overlap.py"
 _MOVING = "storage/moving.py"
 _SYNCING = "storage/syncing.py"
+_FIGURES = "storage/sqlite_figures.py"
 
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "due rows of a live reservation are forgotten",
+        _QUEUES,
+        'f" and reservation.id = cast(substr(due.subject, 5) as integer) and {LIVE})"',
+        'f" and reservation.id = cast(substr(due.subject, 5) as integer) and not {LIVE})"',
+    ),
+    Mutant(
+        "messages about a live reservation are forgotten",
+        _QUEUES,
+        "'$.reservation_id') and {LIVE})\"",
+        "'$.reservation_id') and false and {LIVE})\"",
+    ),
+    Mutant(
+        "open due rows are forgotten",
+        _QUEUES,
+        "where state <> 'open' and at < ? and not exists",
+        "where (state <> 'open' or true) and at < ? and not exists",
+    ),
+    Mutant(
+        "messages about nothing are forgotten early",
+        _QUEUES,
+        "min(?1, ?2), ?1)",
+        "?1, ?1)",
+    ),
+    Mutant(
+        "the last message is forgotten, and order with it",
+        _QUEUES,
+        " and position < (select max(position) from outbox) limit ?3)",
+        " and position > ?3 - ?3 limit ?3)",
+    ),
+    Mutant(
+        "deliveries that nobody worked on are forgotten",
+        _QUEUES,
+        "where state = 'done' and received_at < ? limit ?)",
+        "where (state = 'done' or true) and received_at < ? limit ?)",
+    ),
+    Mutant(
+        "figures count late deliveries as waiting",
+        _FIGURES,
+        "from inbox where state = 'waiting' and late = 0",
+        "from inbox where state = 'waiting'",
+    ),
+    Mutant(
+        "figures count money of other months",
+        _FIGURES,
+        "where held_at >= ? and held_at < ? and state = 'committed'",
+        "where held_at >= ? and held_at > ? and state = 'committed'",
+    ),
     Mutant(
         "freed money counts as spent",
         _LEDGER,
