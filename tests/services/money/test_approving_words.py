@@ -390,6 +390,20 @@ def test_an_unanswered_proposal_expires_once_and_the_requester_is_told(world):
         world.approving.approve(proposal.id, by=APP1)
 
 
+def test_each_click_moves_its_own_request_in_whatever_order_they_come(world):
+    one, two = world.proposed(), world.proposed()
+    world.approving.approve(two.id, by=APP1)
+    assert world.state(one.reservation_id) is S.PENDING_APPROVAL
+    world.approving.deny(one.id, by=APP1, reason="not now")
+    assert world.state(two.reservation_id) is S.APPROVED
+    three, four = world.proposed(), world.proposed()
+    for proposal in (four, three):
+        world.approving.approve(proposal.id, by=APP1)
+    states = [world.state(each.reservation_id) for each in (one, two, three, four)]
+    assert states == [S.DECLINED, S.APPROVED, S.APPROVED, S.APPROVED]
+    assert world.money("held") == 3 * FEE
+
+
 def test_an_approval_that_could_not_be_bought_in_time_gives_its_money_back(world):
     proposal = world.approved()
     world.switching.set(Switch.OFF, by=ADMIN)
