@@ -164,3 +164,9 @@ def test_a_rate_of_any_size_is_printed_to_the_fourth_place() -> None:
     printed = found.model_dump(mode="json")
     assert printed["total_usd"] == "12345678901234567890123456789.12"
     assert printed["usd_per_instance_hour"] == "514403287551440328755144032.88"
+
+
+def test_a_third_of_an_hour_is_exact_before_its_half_cent_is_rounded() -> None:
+    request = asks(instance_count=1, duration_hours=Decimal("0.3333"))
+    found = option(decided(request, on_demand(usd="0.015")), "od")
+    assert found.total_usd == Decimal("0.01")
