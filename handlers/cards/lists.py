@@ -11,6 +11,7 @@ from handlers.cards.bought import confirmed
 from handlers.cards.limits import split
 from handlers.cards.phrases import say
 from handlers.rendering import (
+    ELLIPSIS,
     actions,
     button,
     cut,
@@ -24,6 +25,8 @@ from handlers.reply import Block, Message
 
 MOST_LISTED_REASON = 120
 LINES_IN_A_SECTION = 4
+MOST_SPOKEN = 20
+"""Reservations that the text for screen readers and notifications names."""
 
 
 def listing_messages(
@@ -43,7 +46,12 @@ def listing_messages(
     if more:
         value = ids.ButtonValue(scope=scope, before=views[-1].reservation.id)
         blocks += actions([button(say("older", locale), ids.OLDER, value.text())])
-    return split(say("list_shown", locale, title=title, count=str(len(views))), blocks)
+    spoken = [
+        f"{gpu_id(view.reservation.id)} {wording.state_words(view)}" for view in views[:MOST_SPOKEN]
+    ]
+    more = [ELLIPSIS] if len(views) > MOST_SPOKEN else []
+    said = say("list_shown", locale, title=title, count=str(len(views)))
+    return split(shown(f"{said} {'; '.join([*spoken, *more])}"), blocks)
 
 
 def line(view: CardView) -> str:

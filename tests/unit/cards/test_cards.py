@@ -437,3 +437,12 @@ def test_the_best_of_another_kind_stands_before_more_of_the_same_kind():
     said = words(decision_card(card(decision=decision(pick, *same, other))))
     assert said.index("7. $9,000.00") < said.index("2. $7,002.00")
     assert "and 2 more" in said
+
+
+def test_a_list_tells_screen_readers_what_stands_in_it():
+    views = [card(reservation=reservation(number)) for number in range(40, 0, -1)]
+    text = listing_messages(views, scope="mine", more=False, locale=EN)[0].text
+    assert text.startswith("Yours: 40 shown. gpu-40 waiting for you to ask for approval; gpu-39")
+    assert "gpu-21 " in text
+    assert "gpu-20 " not in text
+    assert "…" in text
