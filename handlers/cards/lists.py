@@ -49,9 +49,9 @@ def listing_messages(
     spoken = [
         f"{gpu_id(view.reservation.id)} {wording.state_words(view)}" for view in views[:MOST_SPOKEN]
     ]
-    more = [ELLIPSIS] if len(views) > MOST_SPOKEN else []
+    unsaid = [ELLIPSIS] if len(views) > MOST_SPOKEN else []
     said = say("list_shown", locale, title=title, count=str(len(views)))
-    return split(shown(f"{said} {'; '.join([*spoken, *more])}"), blocks)
+    return split(shown(f"{said} {'; '.join([*spoken, *unsaid])}"), blocks)
 
 
 def line(view: CardView) -> str:
