@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import BusyError, ConflictError, MarketError, UnknownRecordError
 from bot.domain.records import Due
-from bot.ports import Clock, Store
+from bot.ports import Clock, Store, Transaction
 from bot.services.delivering import Log
 
 LEASE = timedelta(minutes=10)
@@ -20,6 +20,7 @@ PAUSES = (10, 30, 60, 300, 900)
 """Seconds before a failed step is tried again."""
 
 Step = Callable[[Due], object]
+Settle = Callable[[Transaction], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,11 +36,19 @@ class Duties:
     log: Log
     failed: Callable[[str], object] = str
     failures: dict[str, int] = field(default_factory=dict)
+    owed: dict[str, tuple[datetime, Settle]] = field(default_factory=dict)
 
     def step(self, *, limit: int = BATCH) -> int:
         """Carry out at most `limit` due rows; return how many were taken."""
         with self.store.transaction() as tx:
-            batch = tx.dues.claim(now=self.clock.now(), lease=LEASE, limit=limit)
+            owed = tuple(self.owed.items())
+            now = self.clock.now()
+            for _, (until, settle) in owed:
+                if now < until:
+                    settle(tx)
+            batch = tx.dues.claim(now=now, lease=LEASE, limit=limit)
+        for key, _ in owed:
+            self.owed.pop(key, None)
         for due in batch:
             self._carry_out(due)
         return len(batch)
@@ -68,8 +77,20 @@ class Duties:
             self._done(due, self.clock.now(), str(outcome) if outcome is not None else "done")
 
     def _done(self, due: Due, at: datetime, outcome: str) -> None:
-        with self.store.transaction() as tx:
-            tx.dues.done(due.key, at=at, outcome=outcome)
+        self._settle(due, lambda tx: tx.dues.done(due.key, at=at, outcome=outcome))
+
+    def _settle(self, due: Due, settle: Settle) -> None:
+        """Write down what became of a row, at the next step if the database is full or busy.
+
+        Left alone, the row would wait for its lease to end.
+        """
+        try:
+            with self.store.transaction() as tx:
+                settle(tx)
+        except BusyError as error:
+            self.log.warning("due row not settled yet", key=due.key, error=str(error))
+            # Later, the lease may have ended, and the row be somebody else's.
+            self.owed[due.key] = (self.clock.now() + LEASE / 2, settle)
 
     def _again(self, due: Due, error: Exception) -> None:
         self.failed(due.kind)
@@ -82,5 +103,5 @@ class Duties:
             error=f"{type(error).__name__}: {error}",
             pause_seconds=pause,
         )
-        with self.store.transaction() as tx:
-            tx.dues.put_back(due.key, not_before=self.clock.now() + timedelta(seconds=pause))
+        not_before = self.clock.now() + timedelta(seconds=pause)
+        self._settle(due, lambda tx: tx.dues.put_back(due.key, not_before=not_before))

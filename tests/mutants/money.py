@@ -32,6 +32,27 @@ _FOLLOWING = "bot/services/following.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "what a full disk did not take waits for its lease",
+        "bot/services/duties.py",
+        "self.owed[due.key] = (",
+        "_ = (",
+        tests=("tests/services/after/test_duties.py",),
+    ),
+    Mutant(
+        "what is somebody else's row by now is given back",
+        "bot/services/duties.py",
+        "if now < until:",
+        "if now < until or until:",
+        tests=("tests/services/after/test_duties.py",),
+    ),
+    Mutant(
+        "what is younger than thirty days is forgotten",
+        "bot/services/pruning.py",
+        "before = now - KEEP",
+        "before = now + KEEP",
+        tests=("tests/services/money/test_forgetting.py",),
+    ),
+    Mutant(
         "the deactivated decide", _PERMITTING, "if not person.active or person.bot:", "if False:"
     ),
     Mutant("strangers from outside decide", _PERMITTING, "if person.external:", "if False:"),

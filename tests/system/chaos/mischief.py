@@ -42,6 +42,8 @@ class Mischief:
     late: bool
     deny: bool
     socket_cut: bool
+    full_disk: bool
+    jump: str | None
 
     def said(self) -> str:
         """In a line, for who has to find out what happened."""
@@ -59,6 +61,8 @@ class Mischief:
             self.late and "approved late",
             self.deny and "denied, too",
             self.socket_cut and "socket cut",
+            self.full_disk and "disk full",
+            self.jump and f"clock jumps {self.jump}",
         ]
         return "; ".join(part for part in parts if part) or "nothing"
 
@@ -92,4 +96,6 @@ def draw(rng: random.Random) -> Mischief:
         late=now_and_then(0.08),
         deny=now_and_then(0.08),
         socket_cut=now_and_then(0.1),
+        full_disk=now_and_then(0.12),
+        jump=rng.choice(("30s", "3m", "40m")) if now_and_then(0.12) else None,
     )

@@ -17,6 +17,7 @@ ADMINISTRATOR = "U0DIEGO"
 REQUESTERS = ("U0ANA", "U0LIN")
 FIRST_DAY, APART = date(2027, 3, 14), timedelta(days=4)
 PATIENCE_SECONDS = 45.0
+FULL_SECONDS = 1.5
 TIRED_SECONDS = 8.0
 """After so long somebody who sees no answer types or presses again."""
 
@@ -137,6 +138,10 @@ class Run:
             threading.Thread(target=self._later, args=(after, self._kill))
             for after in self.mischief.kills_after
         ]
+        if self.mischief.full_disk:
+            threads.append(threading.Thread(target=self._later, args=(0.1, self._fill_disk)))
+        if self.mischief.jump is not None:
+            threads.append(threading.Thread(target=self._later, args=(0.3, self._jump_at_once)))
         if self.mischief.stop == "at once":
             threads.append(
                 threading.Thread(
@@ -207,6 +212,17 @@ class Run:
             if self.place.world.bot is not None and self.place.world.bot.running:
                 return
             length = "1m"
+
+    def _fill_disk(self) -> None:
+        """Let the bot's files grow no more for a while, then make room again."""
+        with contextlib.suppress(DemoError):
+            pid = self.surface.get("/control/bot")["pid"]
+            if pid is not None:
+                self.place.fill_disk(int(pid), FULL_SECONDS)
+
+    def _jump_at_once(self) -> None:
+        with contextlib.suppress(DemoError):
+            self.surface.post("/control/clock", advance=self.mischief.jump)
 
     def _command(self, user: str, text: str) -> None:
         for _ in range(3):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import resource
 import sqlite3
 import subprocess
 import threading
@@ -92,6 +93,18 @@ class Place:
             self.second.kill()
             self.second.wait()
             self.second = None
+
+    def fill_disk(self, pid: int, seconds: float) -> None:
+        """Have every write of a process fail that would make a file longer than it is.
+
+        A limit on the size of files ends a write as a full disk does: in its middle.
+        """
+        log = Path(f"{self.database}-wal")
+        size = log.stat().st_size if log.exists() else 0
+        with contextlib.suppress(ProcessLookupError):
+            _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+            time.sleep(seconds)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
 
     def rest(self) -> None:
         """Wait until nothing that can be done now is undone.
