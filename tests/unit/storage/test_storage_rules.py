@@ -49,8 +49,8 @@ def test_a_body_gives_back_the_equal_value(rate: Decimal, length: timedelta, at:
 
 MOMENTS = st.datetimes(
     timezones=st.sampled_from([UTC, timezone(timedelta(hours=-11))]),
-    min_value=FIRST,
-    max_value=LAST,
+    min_value=EARLY,
+    max_value=LATE,
 )
 
 
