@@ -368,6 +368,19 @@ def test_a_superseded_card_has_no_power(world):
     assert world.approving.approve(second.id, by=APP1).ceiling == FEE + 1
 
 
+@pytest.mark.parametrize("change", [{"version": 2}, {"state": S.QUOTED}])
+def test_a_card_that_the_reservation_moved_on_from_has_no_power_though_it_is_open(world, change):
+    proposal = world.proposed()
+    with world.store.transaction() as tx:
+        stored = tx.reservations.get(proposal.reservation_id)
+        tx.reservations.save(stored.model_copy(update=change))
+    with pytest.raises(UserError, match="out of date"):
+        world.approving.approve(proposal.id, by=APP1)
+    assert world.money("held", "committed") == 0
+    world.work(kinds={"buy"})
+    assert world.aws.calls == []
+
+
 # --- time --------------------------------------------------------------------------------------
 
 
