@@ -39,18 +39,18 @@ from bot.domain.request import Request
 from bot.engine import decide
 from bot.main import SWITCH_INTERVAL_SECONDS
 from bot.policy.configuration import Account, ApprovalRules, Channels, Configuration, Tier
-from bot.services.approving import Approving
-from bot.services.closing import Closing
-from bot.services.delivering import Delivering
-from bot.services.lending import Lending
-from bot.services.pleading import Pleading
-from bot.services.proposing import Proposing
-from bot.services.purchasing import Purchasing
-from bot.services.reconciling import Reconciling
-from bot.services.settling import Settling
-from bot.services.telling import Telling
+from bot.services.approvals.approving import Approving
+from bot.services.approvals.proposing import Proposing
+from bot.services.approvals.waiting import Waiting
+from bot.services.commitments.closing import Closing
+from bot.services.purchases.lending import Lending
+from bot.services.purchases.purchasing import Purchasing
+from bot.services.purchases.reconciling import Reconciling
+from bot.services.purchases.settling import Settling
 from bot.services.verifying import Verifying
-from bot.services.waiting import Waiting
+from bot.services.words.delivering import Delivering
+from bot.services.words.pleading import Pleading
+from bot.services.words.telling import Telling
 from storage import open_store
 
 NOW = datetime(2027, 3, 10, 15, 0, tzinfo=UTC)

@@ -35,7 +35,7 @@ from bot.domain.records import Switch
 from bot.domain.request import Parsed, Request, Status, Target
 from bot.policy.configuration import Account, ApprovalRules, Channels, Configuration, Team, Tier
 from bot.scheduling import Beat
-from bot.services.asking import Asker
+from bot.services.requests.asking import Asker
 from storage import open_store
 
 A_YEAR = 365

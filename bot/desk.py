@@ -17,12 +17,12 @@ from bot.domain.values import money_text, utc_text
 from bot.engine import decide
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
-from bot.services.closing import Closing
-from bot.services.comparing import differences
-from bot.services.declaring import Declaring
-from bot.services.following import ENDED_WORDS, FAILED_WORDS
-from bot.services.pleading import Pleading
-from bot.services.telling import Telling
+from bot.services.commitments.closing import Closing
+from bot.services.purchases.comparing import differences
+from bot.services.purchases.declaring import Declaring
+from bot.services.reservations.following import ENDED_WORDS, FAILED_WORDS
+from bot.services.words.pleading import Pleading
+from bot.services.words.telling import Telling
 from bot.settings import read_configuration, read_environment
 from bot.settings.environment import default_database
 from storage import open_store

@@ -17,7 +17,7 @@ from bot.ports import Bell
 if TYPE_CHECKING:
     from apscheduler.schedulers.background import BackgroundScheduler
 
-    from bot.services.delivering import Log
+    from bot.services.words.delivering import Log
 
 IDLE_SECONDS = 60.0
 

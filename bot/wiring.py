@@ -15,40 +15,40 @@ from bot.ports import Clock, Store
 from bot.scheduling import Beat
 from bot.services import uses
 from bot.services.afterwards import Means, afterwards
-from bot.services.approving import Approving
-from bot.services.asking import Asking
-from bot.services.closing import Closing
-from bot.services.counsel import Counsel
-from bot.services.delivering import Delivering
-from bot.services.digesting import Digesting
-from bot.services.drifting import Drifting
+from bot.services.approvals.approving import Approving
+from bot.services.approvals.counsel import Counsel
+from bot.services.approvals.proposing import Proposing
+from bot.services.approvals.questioning import Questioning
+from bot.services.approvals.waiting import Waiting
+from bot.services.commitments.closing import Closing
+from bot.services.digests.digesting import Digesting
+from bot.services.digests.glancing import REDRAW, Glancing
+from bot.services.digests.homes import Homes
+from bot.services.digests.overviews import Overviews
 from bot.services.duties import Duties, Step
-from bot.services.events import Hearing
-from bot.services.following import Following
-from bot.services.glancing import REDRAW, Glancing
-from bot.services.homes import Homes
-from bot.services.lending import Lending
-from bot.services.overstaying import Overstaying
-from bot.services.overviews import Overviews
-from bot.services.pleading import Pleading
-from bot.services.proposing import Proposing
 from bot.services.pruning import Pruning
-from bot.services.purchasing import Purchasing
-from bot.services.questioning import Questioning
-from bot.services.quoting import Quoting
-from bot.services.reconciling import Reconciling
-from bot.services.reminding import Reminding
-from bot.services.retrying import Retrying
-from bot.services.sequels import SPOT_SPEND
-from bot.services.settling import Settling
-from bot.services.sharing import SHARE, UNSHARE, Sharing
-from bot.services.switching import Switching
-from bot.services.telling import Telling
-from bot.services.tendering import Tendering
+from bot.services.purchases.lending import Lending
+from bot.services.purchases.purchasing import Purchasing
+from bot.services.purchases.reconciling import Reconciling
+from bot.services.purchases.retrying import Retrying
+from bot.services.purchases.settling import Settling
+from bot.services.requests.asking import Asking
+from bot.services.requests.quoting import Quoting
+from bot.services.requests.switching import Switching
+from bot.services.requests.watching import Watching
+from bot.services.reservations.drifting import Drifting
+from bot.services.reservations.following import Following
+from bot.services.reservations.overstaying import Overstaying
+from bot.services.reservations.reminding import Reminding
+from bot.services.reservations.sequels import SPOT_SPEND
+from bot.services.reservations.sharing import SHARE, UNSHARE, Sharing
+from bot.services.reservations.tendering import Tendering
+from bot.services.running.events import Hearing
 from bot.services.verifying import Verifying
-from bot.services.views import Views
-from bot.services.waiting import Waiting
-from bot.services.watching import Watching
+from bot.services.words.delivering import Delivering
+from bot.services.words.pleading import Pleading
+from bot.services.words.telling import Telling
+from bot.services.words.views import Views
 from handlers import (
     VERBS,
     Answering,

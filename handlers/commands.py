@@ -9,8 +9,8 @@ from typing import Literal, cast
 from bot.domain.errors import BugError, UserError
 from bot.domain.records import Switch, gpu_id
 from bot.domain.request import Request, Status
-from bot.services.asking import Asker
-from bot.services.house_words import span
+from bot.services.requests.asking import Asker
+from bot.services.words.house_words import span
 from handlers import after, overview, use, watching
 from handlers.cards import private
 from handlers.cards.decision import decision_card, plan_card
@@ -24,7 +24,7 @@ from handlers.reply import NOTHING, Form, Message, Reply
 
 Scope = Literal["mine", "team", "all"]
 PAGE = 20
-"""How many reservations one page of a list holds (bot.services.views)."""
+"""How many reservations one page of a list holds (bot.services.words.views)."""
 
 MOST_PAGES = 4
 """Pages shown at once; five private messages are all that a response_url takes."""

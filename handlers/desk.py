@@ -15,14 +15,14 @@ from bot.domain.records import Proposal, Reservation, Switch
 from bot.domain.request import Parsed, Request
 from bot.ports import Bell, Clock, People, Store
 from bot.services.afterwards import Afterwards
-from bot.services.asking import Asker, Filed
-from bot.services.counsel import Counsel
-from bot.services.glancing import Glancing
-from bot.services.homes import Homes
-from bot.services.overviews import Overviews
+from bot.services.approvals.counsel import Counsel
+from bot.services.digests.glancing import Glancing
+from bot.services.digests.homes import Homes
+from bot.services.digests.overviews import Overviews
+from bot.services.requests.asking import Asker, Filed
+from bot.services.requests.watching import Watching
 from bot.services.uses import Uses
-from bot.services.views import CardView
-from bot.services.watching import Watching
+from bot.services.words.views import CardView
 
 
 class Reading(Protocol):

@@ -15,8 +15,8 @@ from slack_sdk import WebClient
 from bot.domain.errors import BugError, DeliveryError
 from bot.domain.records import MessageRef
 from bot.domain.saying import Announcement
-from bot.services.homes import Homes
-from bot.services.views import Views
+from bot.services.digests.homes import Homes
+from bot.services.words.views import Views
 from handlers import ids
 from handlers.cards.approval import approval_card
 from handlers.cards.decision import decision_card

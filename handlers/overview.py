@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bot.domain.records import Person
 from bot.domain.saying import Press, Section
-from bot.services.overviews import Overviews
+from bot.services.digests.overviews import Overviews
 from handlers import ids
 from handlers.cards.notes import whispered
 from handlers.desk import Desk, needed

@@ -6,7 +6,7 @@ Each form takes one text. What a button carries is ids only; the service decides
 from collections.abc import Callable
 
 from bot.domain.records import gpu_id
-from bot.services.counsel import Counsel
+from bot.services.approvals.counsel import Counsel
 from handlers import ids
 from handlers.cards.phrases import say
 from handlers.cards.private import saying

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bot.domain.errors import UserError
 from bot.domain.saying import Section
-from bot.services.kits import Handout
+from bot.services.running.kits import Handout
 from bot.services.uses import Uses
 from handlers import ids
 from handlers.cards.notes import whispered

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from bot.domain.errors import UserError
 from bot.domain.records import gpu_id
-from bot.services.asking import Asker
-from bot.services.watching import Watching
+from bot.services.requests.asking import Asker
+from bot.services.requests.watching import Watching
 from handlers import ids
 from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, number_in, outdated

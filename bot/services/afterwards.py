@@ -15,19 +15,19 @@ from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, Store, Tagger
-from bot.services.closing import Closing
-from bot.services.ending_as_planned import let_end
-from bot.services.extending import Extending, asked_words
-from bot.services.handing import Handing
-from bot.services.idling import Idling
-from bot.services.moving import Moving
-from bot.services.pleading import Pleading
-from bot.services.prolonging import Prolonging
-from bot.services.proposing import Proposing
-from bot.services.releasing import Releasing, offer_of
-from bot.services.telling import Telling
-from bot.services.tendering import Tendering
+from bot.services.approvals.proposing import Proposing
+from bot.services.commitments.closing import Closing
+from bot.services.endings.extending import Extending, asked_words
+from bot.services.endings.handing import Handing
+from bot.services.endings.moving import Moving
+from bot.services.endings.prolonging import Prolonging
+from bot.services.endings.releasing import Releasing, offer_of
+from bot.services.reservations.ending_as_planned import let_end
+from bot.services.reservations.idling import Idling
+from bot.services.reservations.tendering import Tendering
 from bot.services.verifying import Verifying
+from bot.services.words.pleading import Pleading
+from bot.services.words.telling import Telling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from bot.domain.errors import BusyError, ConflictError, MarketError, UnknownRecordError
 from bot.domain.records import Due
 from bot.ports import Clock, Store, Transaction
-from bot.services.delivering import Log
+from bot.services.words.delivering import Log
 
 LEASE = timedelta(minutes=10)
 """Longer than the slowest step (a cold market read, a purchase at its time-out)."""

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from bot.catalog import Catalog
 from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, Endpoints, Leftovers, Machines, Store, Utilisation
-from bot.services import cleaning, endpoints, sequels
-from bot.services.cleaning import Cleaning
 from bot.services.duties import Step
-from bot.services.endpoint_stages import Stages
-from bot.services.endpoints import EndpointKeeping
-from bot.services.healing import Healing
-from bot.services.kits import Kits
-from bot.services.telling import Telling
+from bot.services.endings import cleaning
+from bot.services.endings.cleaning import Cleaning
+from bot.services.reservations import sequels
+from bot.services.running import endpoints
+from bot.services.running.endpoint_stages import Stages
+from bot.services.running.endpoints import EndpointKeeping
+from bot.services.running.healing import Healing
+from bot.services.running.kits import Kits
 from bot.services.verifying import Verifying
+from bot.services.words.telling import Telling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from bot.domain.decision import Option
 from bot.domain.sharing import Elsewhere, Hindrance, Way
-from bot.services.views import CardView, option_key
+from bot.services.words.views import CardView, option_key
 from handlers.rendering import code, shown
 
 _STAYS = {

@@ -7,7 +7,7 @@ from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Proposal, gpu_id
 from bot.domain.values import exact_dollars
-from bot.services.views import CardView
+from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards import wording
 from handlers.cards.bought import as_bought, confirmed, open_money, paid, so_far

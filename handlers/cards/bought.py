@@ -11,8 +11,8 @@ from bot.domain.ending import usable
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Segment
 from bot.domain.records import Leg, Proposal, Purchase, Receipt
-from bot.services.looking import lost_of
-from bot.services.views import CardView
+from bot.services.reservations.looking import lost_of
+from bot.services.words.views import CardView
 
 UNSETTLED = frozenset(
     {PurchaseState.INTENDED, PurchaseState.SUBMITTED, PurchaseState.INDETERMINATE}

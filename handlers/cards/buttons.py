@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
-from bot.services.views import CardView
+from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards import wording
 from handlers.rendering import button

@@ -11,8 +11,8 @@ from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.records import Proposal, Receipt, Switch, gpu_id
 from bot.domain.values import exact_dollars
-from bot.services.looking import ACTIVE_WORDS, counts_words, id_words
-from bot.services.views import CardView
+from bot.services.reservations.looking import ACTIVE_WORDS, counts_words, id_words
+from bot.services.words.views import CardView
 from handlers.cards import wording
 from handlers.cards.accounts import elsewhere_line
 from handlers.cards.bought import confirmed, so_far

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from bot.domain.records import gpu_id
-from bot.services.homes import HomeView, Shelf
-from bot.services.views import CardView
+from bot.services.digests.homes import HomeView, Shelf
+from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards.approval import verdict_buttons
 from handlers.cards.buttons import card_buttons

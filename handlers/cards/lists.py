@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.domain.records import gpu_id
 from bot.domain.values import exact_dollars
-from bot.services.views import CardView
+from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards import wording
 from handlers.cards.bought import confirmed

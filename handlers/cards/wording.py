@@ -10,9 +10,9 @@ from bot.domain.market import Kind
 from bot.domain.records import LegPurpose
 from bot.domain.request import Request
 from bot.domain.values import dollars, plain_text, rate_text
-from bot.services.looking import PAID_WORDS, ending_now, lost_of
-from bot.services.tendering import BUY_BEFORE_END, PREPAID
-from bot.services.views import CardView
+from bot.services.reservations.looking import PAID_WORDS, ending_now, lost_of
+from bot.services.reservations.tendering import BUY_BEFORE_END, PREPAID
+from bot.services.words.views import CardView
 from handlers.cards.bought import as_bought
 
 TIMES = "\N{MULTIPLICATION SIGN}"

@@ -18,9 +18,9 @@ from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind, Market, NotRead, Segment
 from bot.domain.records import Proposal, Reservation, Switch
 from bot.domain.request import Choice, Parsed, Problem, Question, Request, Status
-from bot.services.asking import Asker, Filed
-from bot.services.homes import HomeView, Shelf
-from bot.services.views import CardView
+from bot.services.digests.homes import HomeView, Shelf
+from bot.services.requests.asking import Asker, Filed
+from bot.services.words.views import CardView
 from handlers import Answering, Desk, Gateway, SlackPeople, Worker, register
 from handlers.web import posting_client, reading_client
 from storage.memory import MemoryStore

@@ -131,7 +131,7 @@ def test_a_button_without_a_number_is_an_old_one(world, argument) -> None:
 
 
 def card_of(world, number: int):
-    from bot.services.views import Views  # noqa: PLC0415 - only the cards need it
+    from bot.services.words.views import Views  # noqa: PLC0415 - only the cards need it
 
     views = Views(
         store=world.store,

@@ -7,9 +7,9 @@ import pytest
 
 from bot.domain.lifecycle import ReservationState
 from bot.domain.records import Approval
-from bot.services.homes import Homes
+from bot.services.digests.homes import Homes
 from bot.services.verifying import Verifying
-from bot.services.views import Views
+from bot.services.words.views import Views
 from handlers import ids
 from handlers.actions import KNOWN as BUTTONS
 from handlers.cards.home import home_view

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.services.glancing import Glancing
+from bot.services.digests.glancing import Glancing
 from handlers.commands import shown_card
 from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW

@@ -11,7 +11,7 @@ from bot.catalog import packaged
 from bot.domain.market import Kind, NotRead
 from bot.domain.records import BudgetEntry, Person
 from bot.language import parse
-from bot.services.overviews import Overviews
+from bot.services.digests.overviews import Overviews
 from bot.services.verifying import Verifying
 from handlers import overview
 from handlers.answering import MOST_ANSWERS

@@ -7,9 +7,9 @@ import pytest
 from bot.domain.errors import NotAllowedError
 from bot.domain.request import Question
 from bot.domain.saying import Announcement, Audience, Section
-from bot.services.asking import Asker
-from bot.services.watch_words import found_presses
-from bot.services.watching import Watch
+from bot.services.requests.asking import Asker
+from bot.services.requests.watch_words import found_presses
+from bot.services.requests.watching import Watch
 from handlers import ids
 from handlers.cards.decision import decision_card
 from handlers.cards.notes import note_messages

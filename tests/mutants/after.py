@@ -4,24 +4,24 @@ from tests.mutants.run import Mutant
 
 TESTS: tuple[str, ...] = ("tests/services/after",)
 
-_LOOKING = "bot/services/looking.py"
-_FOLLOWING = "bot/services/following.py"
-_REMINDING = "bot/services/reminding.py"
-_QUIET = "bot/services/quiet.py"
-_USING = "bot/services/using.py"
-_IDLING = "bot/services/idling.py"
-_REPORTING = "bot/services/reporting.py"
-_TENDERING = "bot/services/tendering.py"
-_EXTENDING = "bot/services/extending.py"
-_PROLONGING = "bot/services/prolonging.py"
-_PERMISSIONS = "bot/services/permissions.py"
-_EXTENSIONS = "bot/services/extensions.py"
-_RELEASING = "bot/services/releasing.py"
-_MOVING = "bot/services/moving.py"
-_HANDING = "bot/services/handing.py"
-_DIGESTING = "bot/services/digesting.py"
-_LINES = "bot/services/digest_lines.py"
-_DELIVERING = "bot/services/delivering.py"
+_LOOKING = "bot/services/reservations/looking.py"
+_FOLLOWING = "bot/services/reservations/following.py"
+_REMINDING = "bot/services/reservations/reminding.py"
+_QUIET = "bot/services/words/quiet.py"
+_USING = "bot/services/reservations/using.py"
+_IDLING = "bot/services/reservations/idling.py"
+_REPORTING = "bot/services/reservations/reporting.py"
+_TENDERING = "bot/services/reservations/tendering.py"
+_EXTENDING = "bot/services/endings/extending.py"
+_PROLONGING = "bot/services/endings/prolonging.py"
+_PERMISSIONS = "bot/services/reservations/permissions.py"
+_EXTENSIONS = "bot/services/reservations/extensions.py"
+_RELEASING = "bot/services/endings/releasing.py"
+_MOVING = "bot/services/endings/moving.py"
+_HANDING = "bot/services/endings/handing.py"
+_DIGESTING = "bot/services/digests/digesting.py"
+_LINES = "bot/services/digests/digest_lines.py"
+_DELIVERING = "bot/services/words/delivering.py"
 
 _BATCHES = ("tests/services/after/test_batches.py",)
 _FOLLOWS = ("tests/services/after/test_following.py",)
@@ -34,7 +34,7 @@ _PROLONGS = ("tests/services/after/test_prolonging.py",)
 _HEARD = "test_all_that_should_be_heard_is_heard_in_time_and_nothing_else[spring in memory]"
 _MONTH = (f"tests/system/month/test_month.py::{_HEARD}",)
 _JOINS = ("tests/services/after/test_joined.py",)
-_PROGRESS = "bot/services/progress.py"
+_PROGRESS = "bot/services/reservations/progress.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -329,7 +329,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what was stopped while AWS was asked is bought all the same",
-        "bot/services/proposing.py",
+        "bot/services/approvals/proposing.py",
         "against = unless(tx) if unless is not None else None",
         "against = None",
         _PROLONGS,

@@ -11,8 +11,8 @@ _SANDBOX = ("tests/sandbox/aws/test_aws_sharing.py",)
 
 TESTS: tuple[str, ...] = (*_SERVICE, *_ADAPTER, *_POLICY, *_FILE, *_CARDS, *_SANDBOX)
 
-_SHARING = "bot/services/sharing.py"
-_FOLLOWING = "bot/services/following.py"
+_SHARING = "bot/services/reservations/sharing.py"
+_FOLLOWING = "bot/services/reservations/following.py"
 _AWS = "bot/aws/sharing.py"
 _ACCOUNTS = "bot/policy/accounts.py"
 
@@ -89,7 +89,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what will be shared is rehearsed where it is bought",
-        "bot/services/proposing.py",
+        "bot/services/approvals/proposing.py",
         "passage.user if passage is not None and passage.shareable else None",
         "None",
         ("tests/services/money/test_other_account.py",),
@@ -103,7 +103,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what the other account left is not looked for",
-        "bot/services/cleaning.py",
+        "bot/services/endings/cleaning.py",
         "receipts = with_consumers(tx, tx.receipts.of(reservation_id))",
         "receipts = tx.receipts.of(reservation_id)",
         _SERVICE,
@@ -124,7 +124,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the kit of a shared block is for the buying account",
-        "bot/services/kits.py",
+        "bot/services/running/kits.py",
         "user = self._account(record.order.consumer) if record and share else buyer",
         "user = buyer",
         _SERVICE,

@@ -25,12 +25,12 @@ TESTS: tuple[str, ...] = (
 _EC2 = "bot/kits/ec2.py"
 _CLUSTERS = "bot/kits/clusters.py"
 _WRITING = "bot/kits/writing.py"
-_STAGES = "bot/services/endpoint_stages.py"
-_KEEPING = "bot/services/endpoints.py"
-_CLEAN = "bot/services/cleaning.py"
-_RECORDS = "bot/services/cleanup_records.py"
+_STAGES = "bot/services/running/endpoint_stages.py"
+_KEEPING = "bot/services/running/endpoints.py"
+_CLEAN = "bot/services/endings/cleaning.py"
+_RECORDS = "bot/services/endings/cleanup_records.py"
 _LEFT = "bot/aws/leftovers.py"
-_HEAL = "bot/services/healing.py"
+_HEAL = "bot/services/running/healing.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
@@ -196,14 +196,14 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "nobody gets a kit",
-        "bot/services/following.py",
+        "bot/services/reservations/following.py",
         "                sequels.when_ready(tx, reservation, receipt, segment, now=now)",
         "                pass",
         _GIVING,
     ),
     Mutant(
         "nothing is looked for at the end",
-        "bot/services/following.py",
+        "bot/services/reservations/following.py",
         "            sequels.when_ended(tx, moved, now=now + MINUTE if shared else now)",
         "            pass",
         _CLEANING,
@@ -224,42 +224,42 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "machines with idle GPUs count as used",
-        "bot/services/using.py",
+        "bot/services/reservations/using.py",
         "return max(self.in_use - self.gpu_idle, 0)",
         "return self.in_use",
         _GPU_IDLING,
     ),
     Mutant(
         "an episode ends when nobody reports",
-        "bot/services/idling.py",
+        "bot/services/reservations/idling.py",
         "unknown = use.gpu_low and not use.gpu_reporting",
         "unknown = False",
         _GPU_IDLING,
     ),
     Mutant(
         "a message is deleted before its effect is committed",
-        "bot/services/events.py",
+        "bot/services/running/events.py",
         "        try:\n            outcome =",
         "        self._delete(message)\n        try:\n            outcome =",
         _EVENTS,
     ),
     Mutant(
         "poison is deleted at once",
-        "bot/services/events.py",
+        "bot/services/running/events.py",
         "if message.receives < GIVE_UP:",
         "if False:",
         _EVENTS,
     ),
     Mutant(
         "only one spelling of the events is known",
-        "bot/services/envelopes.py",
+        "bot/services/reservations/envelopes.py",
         'envelope.get("detail-type", envelope.get("detail_type"))',
         'envelope.get("detail-type")',
         _EVENTS,
     ),
     Mutant(
         "a doubled event is a second look",
-        "bot/services/following.py",
+        "bot/services/reservations/following.py",
         "        if not tx.dues.plan(due):\n            return False\n        tx.facts.put(name",
         "        tx.dues.plan(due)\n        tx.facts.put(name",
         _EVENTS,
@@ -280,14 +280,14 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "spot that becomes dearer than approved pages nobody",
-        "bot/services/drifting.py",
+        "bot/services/reservations/drifting.py",
         "late = spent >= approved and now < end",
         "late = False",
         _SPEND,
     ),
     Mutant(
         "what spot costs is counted at the approved price",
-        "bot/services/drifting.py",
+        "bot/services/reservations/drifting.py",
         "rate, at = price.usd_per_hour, until",
         "at = until",
         _SPEND,

@@ -19,13 +19,13 @@ from bot.domain.records import (
 )
 from bot.domain.request import Request
 from bot.ports import Store
-from bot.services.delivering import Delivering
-from bot.services.digesting import Digesting
+from bot.services.digests.digesting import Digesting
 from bot.services.duties import Duties
-from bot.services.following import Following, budget_key
-from bot.services.reminding import Reminding
-from bot.services.sequels import KIT, SPOT, SURVEY
-from bot.services.telling import Telling
+from bot.services.reservations.following import Following, budget_key
+from bot.services.reservations.reminding import Reminding
+from bot.services.reservations.sequels import KIT, SPOT, SURVEY
+from bot.services.words.delivering import Delivering
+from bot.services.words.telling import Telling
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from storage import open_store
 from tests.fakes.aws import FakeUtilisation

@@ -8,12 +8,12 @@ from bot.domain.errors import MarketError
 from bot.domain.market import Kind, Offering, Segment
 from bot.domain.records import Due, Leg, LegPurpose, Purchase, Receipt
 from bot.services.afterwards import Means, afterwards
-from bot.services.delivering import Delivering
-from bot.services.digesting import Digesting
-from bot.services.following import Following
-from bot.services.reminding import Reminding
-from bot.services.telling import Telling
-from bot.services.tendering import Tendering
+from bot.services.digests.digesting import Digesting
+from bot.services.reservations.following import Following
+from bot.services.reservations.reminding import Reminding
+from bot.services.reservations.tendering import Tendering
+from bot.services.words.delivering import Delivering
+from bot.services.words.telling import Telling
 from tests.fakes.aws import FakeAws, Sale
 from tests.fakes.messenger import FakeMessenger
 from tests.services.after.after_world import FakeLog, plain

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Receipt
-from bot.services.looking import next_look, on_minute
+from bot.services.reservations.looking import next_look, on_minute
 
 START = datetime(2027, 3, 12, 11, 30, tzinfo=UTC)
 END = datetime(2027, 3, 14, 11, 30, tzinfo=UTC)

@@ -7,7 +7,7 @@ from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import LegPurpose
 from bot.policy.configuration import ApprovalRules
-from bot.services.telling import Telling
+from bot.services.words.telling import Telling
 from tests.services.after.after_world import stores
 from tests.services.after.extend_world import END, MORE, ExtendWorld
 from tests.services.money.stage import ADMIN, APP1, APP2, OTHER, REQ, configuration

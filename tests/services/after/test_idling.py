@@ -116,7 +116,7 @@ def test_after_keep_nobody_says_more_of_this_episode(world) -> None:
     reservation = world.bought(START, END)
     show(world, reservation, free=2)
     world.run_until(START + timedelta(minutes=40))
-    from bot.services.idling import Idling  # noqa: PLC0415 - only this case needs it
+    from bot.services.reservations.idling import Idling  # noqa: PLC0415 - only this case needs it
 
     with world.store.transaction() as tx:
         assert Idling(telling=world.following.telling).keep(

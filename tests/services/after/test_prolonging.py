@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.records import LegPurpose, Switch
-from bot.services.permissions import PROLONG_BEFORE, permission_of, prolong_due
+from bot.services.reservations.permissions import PROLONG_BEFORE, permission_of, prolong_due
 from tests.services.after.after_world import phrase_text, stores
 from tests.services.after.extend_world import END, MORE, ExtendWorld
 from tests.services.money.stage import ADMIN, APP1, APP2, OTHER, REQ

@@ -3,8 +3,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.services.quiet import is_quiet, said_at
-from bot.services.reminding import BEFORE_LAST_MINUTE, moment_of
+from bot.services.reservations.reminding import BEFORE_LAST_MINUTE, moment_of
+from bot.services.words.quiet import is_quiet, said_at
 
 DAYS = tuple(
     datetime(2027, month, day, tzinfo=UTC) for month, day in ((3, 14), (3, 28), (7, 1), (11, 7))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.services.envelopes import EnvelopeError, What, recognise
+from bot.services.reservations.envelopes import EnvelopeError, What, recognise
 
 HELD = "cr-0123456789abcdef0"
 MACHINE = "i-0123456789abcdef0"

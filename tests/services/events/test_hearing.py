@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.market import Kind
-from bot.services.events import GIVE_UP, Hearing
-from bot.services.sequels import SPOT_LOOK
+from bot.services.reservations.sequels import SPOT_LOOK
+from bot.services.running.events import GIVE_UP, Hearing
 from tests.fakes.aws import FakeEventQueue
 from tests.fakes.bell import FakeBell
 from tests.services.after.after_world import stores, world_on

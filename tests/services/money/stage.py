@@ -22,25 +22,25 @@ from bot.policy.configuration import (
     Tier,
 )
 from bot.ports import Store
-from bot.services.approving import Approving
-from bot.services.asking import Asker, Asking
-from bot.services.closing import Closing
-from bot.services.following import Following
-from bot.services.lending import Lending
-from bot.services.overstaying import Overstaying
-from bot.services.pleading import Pleading
-from bot.services.proposing import Proposing
-from bot.services.purchasing import Purchasing
-from bot.services.questioning import Questioning
-from bot.services.quoting import Quoting
-from bot.services.reconciling import Reconciling
-from bot.services.reminding import Reminding
-from bot.services.retrying import Retrying
-from bot.services.settling import Settling
-from bot.services.switching import Switching
-from bot.services.telling import Telling
+from bot.services.approvals.approving import Approving
+from bot.services.approvals.proposing import Proposing
+from bot.services.approvals.questioning import Questioning
+from bot.services.approvals.waiting import Waiting
+from bot.services.commitments.closing import Closing
+from bot.services.purchases.lending import Lending
+from bot.services.purchases.purchasing import Purchasing
+from bot.services.purchases.reconciling import Reconciling
+from bot.services.purchases.retrying import Retrying
+from bot.services.purchases.settling import Settling
+from bot.services.requests.asking import Asker, Asking
+from bot.services.requests.quoting import Quoting
+from bot.services.requests.switching import Switching
+from bot.services.reservations.following import Following
+from bot.services.reservations.overstaying import Overstaying
+from bot.services.reservations.reminding import Reminding
 from bot.services.verifying import Verifying
-from bot.services.waiting import Waiting
+from bot.services.words.pleading import Pleading
+from bot.services.words.telling import Telling
 from storage import open_store
 from tests.fakes.aws import CrashError, FakeAws
 from tests.fakes.bell import FakeBell
@@ -198,7 +198,7 @@ class Crashing:
 
 @dataclass
 class Lines:
-    """See bot.services.money_log.MoneyLog."""
+    """See bot.services.purchases.money_log.MoneyLog."""
 
     rows: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 

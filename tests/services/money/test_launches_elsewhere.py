@@ -10,8 +10,8 @@ from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Market
 from bot.domain.using import Found, Leftover, LeftoverKind
 from bot.policy.configuration import Account
-from bot.services.quiet_hours import is_quiet, next_quiet
-from bot.services.walking import places_of
+from bot.services.commitments.walking import places_of
+from bot.services.purchases.quiet_hours import is_quiet, next_quiet
 from tests.fakes.aws import Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (

@@ -4,7 +4,7 @@ import pytest
 
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.records import Approval
-from bot.services.spending import Leave, Stop, leave
+from bot.services.commitments.spending import Leave, Stop, leave
 from tests.services.money.stage import APP1, World
 
 

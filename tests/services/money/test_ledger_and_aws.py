@@ -10,8 +10,8 @@ from bot.domain.inventory import Held, Inventory
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Market, NotRead
 from bot.domain.records import Switch
-from bot.services.comparing import differences
-from bot.services.declaring import Declaring
+from bot.services.purchases.comparing import differences
+from bot.services.purchases.declaring import Declaring
 from tests.fakes.aws import Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import ADMIN, FEE, World, block

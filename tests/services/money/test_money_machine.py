@@ -21,8 +21,8 @@ from bot.domain.lifecycle import ProposalState, PurchaseState, ReservationState
 from bot.domain.market import Market
 from bot.domain.records import Switch
 from bot.policy.configuration import Tier
-from bot.services.committing import good_until
-from bot.services.views import switch_of
+from bot.services.commitments.committing import good_until
+from bot.services.words.views import switch_of
 from tests.fakes.aws import CrashError, Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (

@@ -6,7 +6,7 @@ from bot.domain.market import Kind, Market
 from bot.domain.sharing import Hindrance, Way
 from bot.policy.configuration import Account, Team
 from bot.services.verifying import Verifying
-from bot.services.views import Views, option_key
+from bot.services.words.views import Views, option_key
 from tests.fakes.clock import NOW
 from tests.services.money.stage import REQ, World, asap, block, configuration, rate
 

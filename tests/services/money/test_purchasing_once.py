@@ -9,7 +9,7 @@ from bot.domain.errors import MarketError
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Market, Segment
 from bot.domain.records import Switch
-from bot.services.settling import state_of
+from bot.services.purchases.settling import state_of
 from tests.fakes.aws import CrashError, Mood
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (

@@ -1,7 +1,13 @@
 """What a refusal means for people agrees with what the AWS room calls a refusal."""
 
 from bot.aws import errors
-from bot.services.refusals import CAPACITY_CODES, PERMISSION_CODES, QUOTA_CODES, Refusal, sort_of
+from bot.services.commitments.refusals import (
+    CAPACITY_CODES,
+    PERMISSION_CODES,
+    QUOTA_CODES,
+    Refusal,
+    sort_of,
+)
 
 
 def test_every_code_about_permission_blocks_until_an_administrator_acts():

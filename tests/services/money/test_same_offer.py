@@ -7,7 +7,7 @@ import pytest
 
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Leg, LegPurpose
-from bot.services.requoting import Fit, Lost, Misfit, fresh, hourly
+from bot.services.commitments.requoting import Fit, Lost, Misfit, fresh, hourly
 from tests.fakes.clock import NOW
 from tests.services.money.stage import FEE, START, asap, block, configuration, request
 

@@ -8,7 +8,7 @@ from bot.domain.errors import UserError
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind, Market
 from bot.domain.records import Switch
-from bot.services.views import Views
+from bot.services.words.views import Views
 from tests.fakes.clock import NOW
 from tests.services.money.stage import (
     ADMIN,

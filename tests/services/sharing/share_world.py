@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from bot.catalog import packaged
 from bot.domain.sharing import ShareRecord
 from bot.policy.configuration import Account, Team
-from bot.services.kits import Kits
-from bot.services.moving import Moving
-from bot.services.pleading import Pleading
-from bot.services.sequels import KIT, SURVEY
-from bot.services.sharing import SHARE, UNSHARE, Sharing, shares_of
+from bot.services.endings.moving import Moving
+from bot.services.reservations.sequels import KIT, SURVEY
+from bot.services.reservations.sharing import SHARE, UNSHARE, Sharing, shares_of
+from bot.services.running.kits import Kits
+from bot.services.words.pleading import Pleading
 from tests.fakes.sharing import FakeSharer
 from tests.services.after.after_world import AfterWorld
 

@@ -9,8 +9,8 @@ from bot.domain.market import Kind
 from bot.domain.records import Due
 from bot.domain.sharing import ShareStage
 from bot.domain.using import Found, Health, Machine
-from bot.services.cleaning import Cleaning
-from bot.services.healing import Healing
+from bot.services.endings.cleaning import Cleaning
+from bot.services.running.healing import Healing
 from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW
 from tests.fakes.sharing import OUTSIDE

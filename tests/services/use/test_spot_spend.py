@@ -7,9 +7,9 @@ import pytest
 
 from bot.domain.market import Kind
 from bot.domain.using import SpotPrice
-from bot.services.drifting import Drifting
-from bot.services.pleading import Pleading
-from bot.services.sequels import SPOT_SPEND
+from bot.services.reservations.drifting import Drifting
+from bot.services.reservations.sequels import SPOT_SPEND
+from bot.services.words.pleading import Pleading
 from tests.fakes.aws import FakeSpotPrices
 from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW

@@ -10,8 +10,8 @@ from bot.domain.errors import NotAllowedError, RefusedError, UserError
 from bot.domain.market import Kind, NotRead
 from bot.domain.request import Target
 from bot.domain.using import Found, LeftoverKind
-from bot.services.cleanup_records import record_of_cleanup
-from bot.services.cleanup_words import sections
+from bot.services.endings.cleanup_records import record_of_cleanup
+from bot.services.endings.cleanup_words import sections
 from tests.fakes.clock import NOW
 from tests.services.use.test_use_endpoints import model
 

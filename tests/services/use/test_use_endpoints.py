@@ -12,7 +12,7 @@ from bot.domain.market import Kind
 from bot.domain.records import Due
 from bot.domain.request import Target
 from bot.domain.using import EndpointStage
-from bot.services.endpoint_stages import record_of
+from bot.services.running.endpoint_stages import record_of
 from tests.fakes.aws import CrashError
 from tests.fakes.clock import FakeClock
 

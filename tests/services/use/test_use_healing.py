@@ -10,8 +10,8 @@ from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind
 from bot.domain.request import Target
 from bot.domain.saying import Moment
-from bot.services.healing import missing_part
-from bot.services.sequels import signal_due
+from bot.services.reservations.sequels import signal_due
+from bot.services.running.healing import missing_part
 from tests.services.after.after_world import phrase_text, plain
 from tests.services.use.test_use_cleaning import started_with_kit
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.records import Due
 from bot.domain.using import ROUTINE
-from bot.services.sequels import SPOT, spot_due
+from bot.services.reservations.sequels import SPOT, spot_due
 from storage import open_store
 from tests.fakes.clock import NOW
 

@@ -25,13 +25,13 @@ from bot.domain.request import Request, Target
 from bot.domain.saying import Announcement
 from bot.domain.using import ROUTINE
 from bot.ports import Store
-from bot.services.delivering import Delivering
 from bot.services.duties import Duties
-from bot.services.following import Following
-from bot.services.reminding import Reminding
-from bot.services.telling import Telling
+from bot.services.reservations.following import Following
+from bot.services.reservations.reminding import Reminding
 from bot.services.uses import Means, Uses, uses
 from bot.services.verifying import Verifying
+from bot.services.words.delivering import Delivering
+from bot.services.words.telling import Telling
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from sandbox.aws import SimulatedAws
 from storage import open_store

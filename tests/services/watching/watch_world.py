@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from bot.domain.market import Market, NotRead
 from bot.domain.records import Due
 from bot.domain.request import Request
-from bot.services.watching import Watching
+from bot.services.requests.watching import Watching
 from tests.fakes.clock import NOW
 from tests.services.money.stage import REQ, World, asker, request
 

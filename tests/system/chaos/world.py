@@ -28,7 +28,7 @@ LONGEST_WAIT_SECONDS = 60.0
 PAUSE_SECONDS = 0.05
 AT_REST, ORPHANED = "at rest", "waits for a call of a bot that was killed"
 CALL_IS_OVER = timedelta(minutes=4)
-"""Longer than twice the time that one purchase may take (bot.services.reconciling)."""
+"""Longer than twice the time that one purchase may take (bot.services.purchases.reconciling)."""
 WINDOWS = [
     {
         "region": region,

@@ -20,8 +20,8 @@ from bot.domain.cleanup import Maker
 from bot.domain.market import Kind
 from bot.domain.request import Target
 from bot.domain.using import EndpointStage
-from bot.services.cleanup_records import record_of_cleanup
-from bot.services.endpoint_stages import record_of
+from bot.services.endings.cleanup_records import record_of_cleanup
+from bot.services.running.endpoint_stages import record_of
 from sandbox.aws import SimulatedAws
 from tests.fakes.clock import NOW, FakeClock
 from tests.services.use.use_world import UseWorld

@@ -17,9 +17,9 @@ from typing import Any
 import structlog
 from typing_extensions import override
 
-from bot.wiring import House, Slack, build
 from bot.ports import Clock
 from bot.settings import read_configuration
+from bot.wiring import House, Slack, build
 from handlers import register
 from handlers.receiving import dispatch
 from storage import open_store

@@ -17,7 +17,7 @@ import pytest
 
 from bot.domain.lifecycle import ReservationState
 from bot.domain.market import Kind
-from bot.services.cleanup_records import record_of_cleanup
+from bot.services.endings.cleanup_records import record_of_cleanup
 from tests.services.after.after_world import plain
 from tests.system.month.almanac import Almanac, Entry, digest_days, states_of
 from tests.system.month.plot import DAY, HOUR, MINUTE, TAKER, Case, Month, Plot, Window

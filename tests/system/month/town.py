@@ -25,10 +25,10 @@ from bot.domain.records import (
 )
 from bot.domain.request import Parsed, Request, Status, Target
 from bot.scheduling import Beat
-from bot.services.asking import Asker
-from bot.services.cleanup_records import record_of_cleanup
-from bot.services.extensions import link
-from bot.services.following import Following, budget_key
+from bot.services.endings.cleanup_records import record_of_cleanup
+from bot.services.requests.asking import Asker
+from bot.services.reservations.extensions import link
+from bot.services.reservations.following import Following, budget_key
 from bot.settings.config_file import EXAMPLE, parse_configuration
 from storage import open_store
 from tests.fakes.clock import FakeClock

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.lifecycle import ReservationState as State
 from bot.domain.sharing import Elsewhere, Hindrance, Way
-from bot.services.views import option_key
+from bot.services.words.views import option_key
 from handlers.cards.approval import approval_card
 from handlers.cards.decision import decision_card, plan_card
 from tests.handlers.office import card, decision, option, proposal, reservation

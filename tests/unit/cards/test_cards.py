@@ -16,7 +16,7 @@ from bot.domain.records import Approval, Receipt, Switch
 from bot.domain.request import Choice, Question, Request
 from bot.domain.saying import Announcement, Audience, Section
 from bot.domain.values import exact_dollars
-from bot.services.homes import HomeView, Shelf
+from bot.services.digests.homes import HomeView, Shelf
 from handlers import ids
 from handlers.cards import private
 from handlers.cards.approval import approval_card

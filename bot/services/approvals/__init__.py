@@ -1,0 +1,1 @@
+"""An option before approvers: asked, answered, agreed, denied, or left to expire."""

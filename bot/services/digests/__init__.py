@@ -1,0 +1,1 @@
+"""What people look at: the daily digest, Home, budget, calendar, market."""

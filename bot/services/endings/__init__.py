@@ -1,0 +1,1 @@
+"""Extend, release, hand over, clean up."""

@@ -1,0 +1,1 @@
+"""What was bought, followed from the sale to its last useful minute."""

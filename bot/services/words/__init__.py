@@ -1,0 +1,1 @@
+"""How words leave: through the outbox of the transaction that makes them true."""
