@@ -1,5 +1,6 @@
 """What the documents say is what the program does."""
 
+import json
 import re
 import subprocess
 from datetime import UTC, datetime
@@ -87,3 +88,22 @@ def test_requirement_files_pin_with_hashes_and_name_no_index() -> None:
         pins = re.findall(r"^[a-z0-9][^\n]*==[^\n]*", text, flags=re.MULTILINE)
         assert pins
         assert all(pin.rstrip().endswith("\\") for pin in pins)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "policy"),
+    [("reading", "read"), ("buying", "buy"), ("launching", "launch"), ("hearing", "events")],
+)
+def test_the_readme_names_every_permission_of_the_policies_and_no_other(purpose, policy) -> None:
+    table = README.split("## AWS permissions")[1].split("## ")[0]
+    [row] = [line for line in table.splitlines() if line.startswith(f"| {purpose}")]
+    statements = json.loads((ROOT / "docs" / "iam" / f"{policy}.json").read_text("utf-8"))
+    allowed = {
+        action
+        for statement in statements["Statement"]
+        for action in (
+            [statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"]
+        )
+    }
+    # Only some launch templates need to pass a role; the policy can't know which.
+    assert set(re.findall(r"`(\w+:\w+)`", row)) - {"iam:PassRole"} == allowed
