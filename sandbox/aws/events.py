@@ -47,11 +47,14 @@ def happen(world: World, event: dict[str, Any]) -> None:
         ValueError: the event is not understood, or what it names is not there.
     """
     name = event.get("event")
-    if name not in KEYS:
+    if not isinstance(name, str) or name not in KEYS:
         raise ValueError(f"There is no event {name!r}; there are {', '.join(sorted(KEYS))}.")
     unknown = sorted(set(event) - KEYS[name] - {"event"})
     if unknown:
         raise ValueError(f"The event {name!r} has no {unknown[0]!r}.")
+    nested = [key for key, value in event.items() if isinstance(value, bool | list | dict)]
+    if nested:
+        raise ValueError(f"{nested[0]!r} is a name or a number, not {event[nested[0]]!r}.")
     handlers: dict[str, Callable[[World, dict[str, Any]], None]] = {
         "payment-failed": _payment_failed,
         "node-failed": _node_failed,
@@ -240,8 +243,16 @@ def _gpu_utilisation(world: World, event: dict[str, Any]) -> None:
     ]
     if not machines:
         raise ValueError("No such machine is there; name a 'reservation' or an 'instance'.")
-    percent = event.get("percent")
-    if percent is not None and not 0 <= Decimal(str(percent)) <= 100:
-        raise ValueError("'percent' is a number from 0 to 100, or left out.")
+    percent = None if event.get("percent") is None else _percent(event["percent"])
     for machine in machines:
-        publish(world, machine, None if percent is None else Decimal(str(percent)))
+        publish(world, machine, percent)
+
+
+def _percent(given: Any) -> Decimal:
+    try:
+        percent = Decimal(str(given))
+    except InvalidOperation:
+        percent = Decimal("NaN")
+    if not percent.is_finite() or not 0 <= percent <= 100:
+        raise ValueError("'percent' is a number from 0 to 100, or left out.")
+    return percent

@@ -137,3 +137,22 @@ def test_a_block_cannot_be_extended_in_its_last_hour(sandbox, active, refused):
     end = sandbox.aws.sold()[0]["end"]
     sandbox.move_to(int(end[:4]), int(end[5:7]), int(end[8:10]), 10, 31)
     assert refused(lambda: extension(sandbox, active)) == "InvalidParameterValue"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": ["payment-failed"]},
+        {"event": {"name": "sold-out"}},
+        {"event": "payment-failed", "reservation": []},
+        {"event": "node-failed", "reservation": {}},
+        {"event": "sold-out", "offering": ["cb-1"]},
+        {"event": "price", "offering": [], "usd_per_instance_hour": "+1"},
+        {"event": "spot-interruption", "instance": True},
+        {"event": "gpu-utilisation", "reservation": []},
+    ],
+)
+def test_an_event_of_another_form_is_refused_in_words(sandbox, buy, event):
+    buy(sandbox.ec2)
+    with pytest.raises(ValueError, match=r"There is no event|is a name or a number"):
+        sandbox.aws.event(event)

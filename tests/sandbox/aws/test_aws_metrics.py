@@ -82,3 +82,9 @@ def test_what_cloudwatch_refuses_is_refused(sandbox, cloudwatch, refused, asked)
 def test_an_event_must_name_a_machine_that_is_there(sandbox):
     with pytest.raises(ValueError, match="No such machine"):
         sandbox.aws.event({"event": "gpu-utilisation", "instance": "i-0", "percent": 7})
+
+
+@pytest.mark.parametrize("percent", [-1, 101, "a lot", "NaN", "Infinity"])
+def test_a_share_that_is_none_is_refused_in_words(sandbox, machine, percent):
+    with pytest.raises(ValueError, match="from 0 to 100"):
+        sandbox.aws.event({"event": "gpu-utilisation", "instance": machine, "percent": percent})

@@ -61,6 +61,7 @@ def test_aws_can_kill_the_bot_at_a_moment_of_its_own(world):
         ("/control/slack/submit", {"user": "U0ANA", "values": {}}, "no open modal"),
         ("/control/slack/fault", {"method": "chat.update", "fault": "flood"}, "429:SECONDS"),
         ("/control/slack/fault", {"method": "m", "fault": "500", "time": 2}, "known: method"),
+        ("/control/slack/fault", {"method": "chat.send", "fault": "500"}, "chat.postMessage"),
         ("/control/clock", {"advance": "1 fortnight"}, "36h"),
     ],
 )
