@@ -39,13 +39,20 @@ class Connections:
     """Connections to one file; each belongs to one unit of work at a time."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        first = _first_connection(path)
+        # As SQLite does it: the log lies beside the file itself, not beside a link to it.
+        self._path = path.resolve()
         self._guard = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
+        self._idle = [first]
         self._closed = False
-        self._idle.append(_first_connection(path))
         self.turns = _turns_for(path)
-        self.syncing = Syncing(path)
+        try:
+            self.syncing = Syncing(Path(f"{self._path}-wal"))
+        except OSError as error:
+            first.close()
+            raise SettingsError(
+                f"database {path}: its log cannot be read ({error.strerror})"
+            ) from error
 
     def take(self, *, until: float) -> sqlite3.Connection:
         """Return a connection that nobody else uses.
@@ -74,6 +81,7 @@ class Connections:
         """Close what is idle; what is in use closes when it comes back."""
         with self._guard:
             self._closed = True
+            self.syncing.end()
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
@@ -179,6 +187,9 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, until: float) -> Non
             if connection.in_transaction:
                 connection.rollback()
         connection.execute("pragma synchronous = normal")
+    # What a killed process left in the log may have missed the disk while memory shows it whole
+    # (fsync(2)). Folded in, it is written again, and nothing later hangs behind a hole.
+    begin(connection, "pragma wal_checkpoint(passive)", until=until)
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> None:

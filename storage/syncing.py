@@ -8,18 +8,29 @@ log is one file in the order of commits: a sync that begins after a commit holds
 all before it.
 """
 
+import errno
 import os
 import threading
 from pathlib import Path
+from weakref import finalize
 
 from bot.domain.errors import BusyError
 
 
 class Syncing:
-    """Syncs a database's write-ahead log, one sync for all who wait."""
+    """Syncs a database's write-ahead log, one sync for all who wait.
 
-    def __init__(self, path: Path) -> None:
-        self._log = Path(f"{path}-wal")
+    The log is opened before the first commit and held: Linux tells every open file once of a
+    write that failed, and one that is opened after somebody else was told hears nothing. SQLite
+    is told too, in checkpoints after a commit, and says nothing of it. SQLite's own locks are on
+    other files, so that no close of this one drops them.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._log = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
+        # Never closed while somebody may sync: its number could be another file's by then.
+        finalize(self, os.close, self._log).atexit = False
+        self._ending = False
         self._state = threading.Condition()
         self._begun = 0
         self._finished = 0
@@ -30,8 +41,11 @@ class Syncing:
         """Raise BusyError once a sync has failed: what it was for may be lost at any time.
 
         A later sync says nothing about the pages of one that failed (fsync(2), Linux), so that
-        only a restart, which reads what is there, may go on.
+        only a restart, which reads what is there, may go on. The same when the log was removed:
+        SQLite goes on writing to the file that is gone.
         """
+        if self._failure is None and self._is_removed():
+            self._failure = FileNotFoundError(errno.ENOENT, "the write-ahead log was removed")
         if self._failure is not None:
             raise BusyError(
                 f"the disk did not confirm a write ({self._failure.strerror}); mend it and restart"
@@ -52,25 +66,28 @@ class Syncing:
                 return
             self._running = True
             self._begun += 1
+        interrupted = True
         try:
             self._sync()
-        except OSError as error:
-            self._failure = error
+            interrupted = False
         finally:
             with self._state:
                 self._running = False
-                self._finished = self._begun
+                if not interrupted:
+                    self._finished = self._begun
+                # After a signal, whoever waited for this sync makes the next one.
                 self._state.notify_all()
         self.check()
 
+    def end(self) -> None:
+        """Know that connections close from now on; the last one folds the log in and removes it."""
+        self._ending = True
+
     def _sync(self) -> None:
-        # Opened anew each time, because whoever closes the database last removes the file; then
-        # all of it is in the database itself. SQLite holds no lock on it that a close could drop.
         try:
-            file = os.open(self._log, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return
-        try:
-            os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
-        finally:
-            os.close(file)
+            os.fdatasync(self._log) if hasattr(os, "fdatasync") else os.fsync(self._log)
+        except OSError as error:
+            self._failure = error
+
+    def _is_removed(self) -> bool:
+        return not self._ending and not os.fstat(self._log).st_nlink

@@ -136,7 +136,31 @@ MUTANTS: tuple[Mutant, ...] = (
         "writing goes on over a disk that did not confirm",
         _SYNCING,
         "self._failure = error",
-        "pass",
+        "del error",
+    ),
+    Mutant(
+        "a sync that was broken off counts for who waited",
+        _SYNCING,
+        "interrupted = True",
+        "interrupted = False",
+    ),
+    Mutant(
+        "writing goes on in a log that was removed",
+        _SYNCING,
+        "if self._failure is None and self._is_removed():",
+        "if self._failure is None and self._running:",
+    ),
+    Mutant(
+        "a database behind a link is not synced",
+        _CONNECTIONS,
+        "self._path = path.resolve()",
+        "self._path = path; Path(f'{path}-wal').touch()",
+    ),
+    Mutant(
+        "what a killed process left hangs in the log",
+        _CONNECTIONS,
+        "wal_checkpoint(passive)",
+        "wal_autocheckpoint",
     ),
     Mutant(
         "a delivery is acknowledged before it is on disk",
@@ -208,8 +232,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a stale look at a receipt wins",
         _LEDGER,
-        '"update receipt set revision = ?, body = ? where id = ? and revision = ?"',
-        '"update receipt set revision = ?, body = ? where id = ? and ? is not null"',
+        '" where id = ? and revision = ? and reservation_id = ?"',
+        '" where id = ? and ? is not null and reservation_id = ?"',
     ),
     Mutant("held money is held again", _LEDGER, "\" where state = 'freed'\"", '" where true"'),
     Mutant(
@@ -305,7 +329,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a unit that has ended is used",
         _STORE,
-        "            session.end()\n",
+        "            self._session.end()\n",
         "",
     ),
     Mutant(

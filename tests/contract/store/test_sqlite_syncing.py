@@ -2,10 +2,12 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -15,6 +17,7 @@ import pytest
 from bot.domain.errors import BusyError
 from bot.domain.records import Delivery
 from bot.ports import Store
+from storage import open_store
 from storage.syncing import Syncing
 from tests.contract.store.conftest import Open
 from tests.contract.store.samples import NOW, at, reservation
@@ -31,10 +34,12 @@ class Disk:
         self.gate.set()
         self.entered = threading.Semaphore(0)
         self.before: Callable[[], object] = int
-        self.error: OSError | None = None
+        self.error: BaseException | None = None
+        self.files: list[tuple[int, int]] = []
 
-    def sync(self, _file: int) -> None:
+    def sync(self, file: int) -> None:
         self.syncs += 1
+        self.files.append((file, os.fstat(file).st_ino))
         self.before()
         self.entered.release()
         assert self.gate.wait(20)
@@ -143,8 +148,7 @@ def _waits(frame: FrameType | None) -> bool:
 
 
 def test_a_sync_that_ran_before_the_commit_does_not_count(tmp_path: Path, disk: Disk) -> None:
-    Path(f"{tmp_path / 'x'}-wal").touch()
-    syncing = Syncing(tmp_path / "x")
+    syncing = _on_a_log(tmp_path)
     disk.gate.clear()
     threads = [threading.Thread(target=syncing.wait) for _ in range(2)]
     threads[0].start()
@@ -169,6 +173,106 @@ def test_a_disk_that_does_not_confirm_stops_all_writing(ready: Store, disk: Disk
     assert disk.syncs == 1
 
 
-def test_a_log_that_is_gone_is_in_the_database_already(tmp_path: Path, disk: Disk) -> None:
-    Syncing(tmp_path / "none").wait()
-    assert disk.syncs == 0
+def test_who_waits_for_a_sync_that_a_signal_broke_off_makes_the_next(
+    tmp_path: Path, disk: Disk
+) -> None:
+    syncing = _on_a_log(tmp_path)
+    _break_off_one(syncing, disk)
+    assert disk.syncs == 2
+
+
+def _on_a_log(folder: Path) -> Syncing:
+    log = folder / "x-wal"
+    log.touch()
+    return Syncing(log)
+
+
+def _break_off_one(syncing: Syncing, disk: Disk) -> None:
+    """Let one sync be broken off while another thread waits for it."""
+    disk.gate.clear()
+
+    def broken_off() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            syncing.wait()
+
+    threads = [threading.Thread(target=broken_off)]
+    threads[0].start()
+    assert disk.entered.acquire(timeout=20)
+    threads.append(threading.Thread(target=syncing.wait))
+    threads[1].start()
+    _until_waiting(threads[1:])
+    disk.error = KeyboardInterrupt()
+    disk.before = lambda: setattr(disk, "error", None)
+    disk.gate.set()
+    for thread in threads:
+        thread.join(20)
+
+
+def test_one_file_is_held_from_before_the_first_commit_so_that_no_failure_is_missed(
+    ready: Store, disk: Disk, file: Path
+) -> None:
+    log = Path(f"{file}-wal")
+    before = {int(one.name) for one in Path("/proc/self/fd").iterdir() if _is(one, log)}
+    for name in ("b", "c"):
+        _put(ready, name)
+    (held,) = set(disk.files)
+    assert held[0] in before
+    assert held[1] == log.stat().st_ino
+
+
+def _is(one: Path, file: Path) -> bool:
+    return one.exists() and one.samefile(file)
+
+
+def test_a_database_behind_a_link_is_synced_where_it_lies(
+    tmp_path: Path, disk: Disk, file: Path
+) -> None:
+    open_store(f"sqlite:///{file}").close()
+    link = tmp_path / "link.db"
+    link.symlink_to(file)
+    store = open_store(f"sqlite:///{link}")
+    disk.files = []
+    _put(store, "b")
+    assert disk.files[0][1] == Path(f"{file}-wal").stat().st_ino
+    store.close()
+
+
+def test_a_log_that_was_removed_stops_all_writing(ready: Store, file: Path) -> None:
+    Path(f"{file}-wal").unlink()
+    with pytest.raises(BusyError, match="log was removed"):
+        _put(ready, "b")
+
+
+def test_what_a_store_closes_is_in_the_database_itself(
+    ready: Store, file: Path, disk: Disk
+) -> None:
+    with ready.transaction() as tx:
+        tx.facts.put("b", "1", at=NOW)
+        ready.close()
+    assert disk.syncs == 1
+    assert _facts_without_log(file)["b"] == "1"
+
+
+def test_what_a_killed_process_left_in_the_log_is_folded_in_at_the_start(
+    tmp_path: Path, open_again: Open
+) -> None:
+    first = open_again()
+    _put(first, "b")
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for name in ("gpubot.db", "gpubot.db-wal"):
+        shutil.copy2(tmp_path / name, killed / name)
+    assert "b" not in _facts_without_log(killed / "gpubot.db")
+    store = open_store(f"sqlite:///{killed / 'gpubot.db'}")
+    assert _facts_without_log(killed / "gpubot.db")["b"] == "1"
+    store.close()
+
+
+def _facts_without_log(file: Path) -> dict[str, str]:
+    """Return what the database file alone holds."""
+    alone = file.with_name("alone.db")
+    shutil.copy2(file, alone)
+    with closing(sqlite3.connect(f"file:{alone}?immutable=1", uri=True)) as connection:
+        if not connection.execute("select 1 from sqlite_schema where name = 'fact'").fetchone():
+            return {}
+        return dict(connection.execute("select name, value from fact"))
