@@ -202,6 +202,12 @@ def in_words(answer: dict[str, Any]) -> str:
     nothing = "Nothing that could be read fits." if decision["not_read"] else "Nothing fits."
     lines = [_option(option) for option in decision["options"]] or [nothing]
     lines += [
+        f"   mind: {warning['text']}"
+        for option in decision["options"]
+        if option["rank"] == decision["recommended"]
+        for warning in option["warnings"]
+    ]
+    lines += [
         f"   not: {row['kind']} {'+'.join(row['refs'])} ({row['reason']['text']})"
         for row in decision["rejected"]
     ]

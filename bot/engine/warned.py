@@ -6,11 +6,12 @@ from itertools import pairwise
 
 from bot.domain.decision import Note
 from bot.domain.market import Kind
+from bot.domain.values import plain_text
 from bot.engine.candidates import PREPAID
 from bot.engine.certainty import REFUSAL_DOUBT, low_score, refused_within
 from bot.engine.quotas import Quotas
 from bot.engine.ranking import Fitting, starts_later
-from bot.engine.terms import Terms
+from bot.engine.terms import Terms, bare
 from bot.engine.windows import is_shorter
 from bot.engine.words import moment, note, percent, span
 
@@ -131,6 +132,19 @@ def more_machines_than_asked(option: Fitting, _terms: Terms) -> str | None:
     return None
 
 
+def whole_machines(option: Fitting, terms: Terms) -> str | None:
+    """Say that whole machines hold more GPUs than were asked for."""
+    row, asked = option.candidate, terms.request.accelerator_count
+    kind = terms.catalog.types.get(bare(row.instance_type))
+    if asked is None or kind is None or row.ultraserver:
+        return None
+    held = kind.accelerators * row.machines
+    if held <= asked:
+        return None
+    machines = "1 machine" if row.machines == 1 else f"{row.machines} machines"
+    return f"It is {plain_text(held)} GPUs on {machines}; {asked} were asked."
+
+
 def fewer_machines_than_asked(option: Fitting, _terms: Terms) -> str | None:
     """Say that it holds fewer machines than asked."""
     if option.fewer:
@@ -238,6 +252,7 @@ WARNINGS: tuple[tuple[str, Callable[[Fitting, Terms], str | None]], ...] = (
     ("payment_pending_first", payment_pending_first),
     ("early_termination", early_termination),
     ("ends_1130_utc", ends_1130_utc),
+    ("whole_machines", whole_machines),
     ("not_guaranteed", not_guaranteed),
     ("owner_must_agree", owner_must_agree),
     ("shorter_than_asked", shorter_than_asked),

@@ -26,6 +26,18 @@ _DECIDING = "bot/engine/deciding.py"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "more GPUs than asked are not told",
+        _WARNED,
+        "    if held <= asked:",
+        "    if held <= 2 * asked:",
+    ),
+    Mutant(
+        "GPUs are told of that nobody counted",
+        _WARNED,
+        "    if asked is None or kind is None or row.ultraserver:\n        return None",
+        "    if kind is None or row.ultraserver:\n        return None\n    asked = asked or 1",
+    ),
+    Mutant(
         "owned capacity needs an allowed kind",
         _REJECTS,
         "if kind is not Kind.OWNED and kind not in case.terms.rules.kinds:",

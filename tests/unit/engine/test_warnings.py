@@ -10,6 +10,7 @@ from bot.domain.market import Kind
 from bot.domain.request import Target
 from tests.unit.engine.markets import (
     NOW,
+    P5,
     Row,
     asks,
     at,
@@ -212,3 +213,29 @@ def test_options_that_differ_in_little_keep_their_own_warnings(first: Row, secon
     for row in (first, second):
         alone = decided(request, row, *known, requester="U0ANA")
         assert option(both, row.ref).warnings == option(alone, row.ref).warnings
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "asked", "instance_type", "said"),
+    [
+        ("H100", 12, P5, "It is 16 GPUs on 2 machines; 12 were asked."),
+        ("H100", 3, P5, "It is 8 GPUs on 1 machine; 3 were asked."),
+        ("H100", 16, P5, None),
+        ("H100", 12, "p5.4xlarge", None),
+        ("Trainium2", 20, "trn2.48xlarge", "It is 32 GPUs on 2 machines; 20 were asked."),
+    ],
+)
+def test_whole_machines_that_hold_more_gpus_than_asked_say_how_many(
+    accelerator: str, asked: int, instance_type: str, said: str | None
+) -> None:
+    request = asks(instance_type=None, instance_count=None, accelerator=accelerator)
+    request = request.model_copy(update={"accelerator_count": asked})
+    decision = decided(request, on_demand(instance_type=instance_type))
+    if said is None:
+        assert "whole_machines" not in warned(decision, "od")
+    else:
+        assert text(decision, "od", "whole_machines") == said
+
+
+def test_a_number_of_machines_is_no_number_of_gpus() -> None:
+    assert "whole_machines" not in warned(decided(asks(), on_demand()), "od")

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.catalog import packaged
 from bot.cli import status_of
+from bot.domain.market import Market
+from bot.domain.rules import Rules
+from bot.engine import decide
+from handlers.cards.decision import plan_card
 from tests.unit.language.said import NOW, facts, said
 
 MARKET = Path(__file__).resolve().parents[2] / "data/plan/market-example.json"
@@ -85,6 +90,44 @@ def test_a_reason_reads_the_same_in_any_quotes(quotes):
     assert facts(said(text))["reason"] == "nightly evals"
 
 
+def test_an_apostrophe_stays_one_and_an_open_quote_is_refused():
+    answer = said("reserve p5.48xlarge x1 2d reason=“don’t stop”")
+    assert facts(answer)["reason"] == "don’t stop"
+    for quote in "“\"'‘":
+        opened = said(f"reserve p5.48xlarge x1 2d reason={quote}nightly evals")
+        assert opened.status == "refused"
+        assert opened.request is None
+        assert said(opened.problem.hint).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("amount", "dollars"),
+    [
+        ("1500", "1500.00"),
+        ("1,500", "1500.00"),
+        ("$1,500.00", "1500.00"),
+        ("1.5k", "1500.00"),
+        ("12k USD", "12000.00"),
+    ],
+)
+def test_an_amount_with_one_reading_is_that(amount, dollars):
+    assert facts(said(f"p5.48xlarge x1 2d budget={amount}"))["max_total_usd"] == dollars
+
+
+def test_an_amount_with_two_readings_is_asked_and_never_read():
+    answer = said("p5.48xlarge x1 2d budget=1.500")
+    assert answer.status == "ask"
+    assert "max_total_usd" not in facts(answer)
+
+
+@pytest.mark.parametrize("amount", ["1.500,00", "-5", "NaN", "inf", "0", "1e9", "12000 JPY"])
+def test_what_is_no_amount_is_refused_with_a_line_that_works(amount):
+    answer = said(f"p5.48xlarge x1 2d budget={amount}")
+    assert answer.status == "refused"
+    assert answer.problem.message
+    assert said(answer.problem.hint).status == "ok"
+
+
 def test_broadcast_codes_in_a_reason_stay_plain_text():
     text = 'reserve p5.48xlarge x1 1d reason="<!channel> now *urgent* <https://x.test|click>"'
     answer = said(text)
@@ -92,14 +135,37 @@ def test_broadcast_codes_in_a_reason_stay_plain_text():
     assert said(answer.line).request == answer.request
 
 
-def test_twelve_gpus_are_taken_on_two_whole_machines(capsys):
-    assert (
-        status_of(["plan", "12xH100 for 3 days from Mar 15", "--market", str(MARKET), "--json"])
-        == 0
-    )
+@pytest.mark.parametrize("line", ["16xH100", "12xH100", "12 gpus p5.48xlarge"])
+def test_gpus_are_taken_on_whole_machines(line, capsys):
+    plan = ["plan", f"{line} for 3 days from Mar 15", "--market", str(MARKET)]
+    assert status_of([*plan, "--json"]) == 0
     options = json.loads(capsys.readouterr().out)["decision"]["options"]
     block = next(row for row in options if row["instance_type"] == "p5.48xlarge")
     assert block["instance_count"] == 2
+    more = [note["text"] for note in block["warnings"] if note["code"] == "whole_machines"]
+    said = [] if "16" in line else ["It is 16 GPUs on 2 machines; 12 were asked."]
+    assert more == said
+    assert status_of(plan) == 0
+    assert ("16 GPUs on 2 machines" in capsys.readouterr().out) is bool(said)
+
+
+def test_the_card_of_twelve_gpus_says_that_they_are_sixteen_on_two_machines():
+    wanted = said("12xH100 for 3 days from Mar 15").request
+    market = Market.model_validate_json(MARKET.read_bytes())
+    decision = decide(wanted, market, Rules(), now=NOW, zone="UTC", catalog=packaged())
+    shown = json.dumps(plan_card(decision, "12xH100 for 3 days from Mar 15").blocks)
+    assert "16 GPUs on 2 machines; 12 were asked" in shown
+
+
+def test_gpus_of_a_machine_that_has_one_are_as_many_machines():
+    assert said("8 gpus p5.4xlarge 2d").request.instance_count == 8
+
+
+def test_a_misspelt_machine_is_refused_with_the_right_one():
+    answer = said("reserve p5.48xlrage x1 2d")
+    assert answer.status == "refused"
+    assert "p5.48xlarge" in answer.problem.message
+    assert said(answer.problem.hint).status in {"ok", "ask"}
 
 
 @pytest.mark.parametrize("count", ["x0", "x-1", "x1.5", "x", "x9999"])
