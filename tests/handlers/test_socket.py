@@ -7,7 +7,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.interval_runner import IntervalRunner
 
 from bot.domain.errors import DeliveryError
-from handlers import Socket
+from bot.domain.saying import Announcement, Audience, Section
+from handlers import SlackMessenger, Socket
+from handlers.rendering import unnamed
 from handlers.socket import app_id_of
 from tests.handlers.office import WORKSPACE
 
@@ -117,6 +119,18 @@ def test_a_cut_is_reported_and_heals_while_messages_still_go_out(office, socket)
             break
         gone.wait(0.02)
     assert gone.is_set()
+    messenger = SlackMessenger(
+        posting=office.posting,
+        reading=office.reading,
+        views=office.services,
+        homes=office.services,
+        names=unnamed,
+    )
+    reminder = Section(sentences=(("It starts in an hour.",),))
+    note = Announcement(kind="note", to=Audience(channel="C0GPU"), sections=(reminder,))
+    assert messenger.post("note:during the cut", note, under=None).channel == "C0GPU"
+    assert "in an hour" in office.slack.last("chat.postMessage")["text"]
+    assert not socket.connected()
     office.slack.refuse_sockets = False
     assert office.slack.wait_for_socket(30)
     ack = office.slack.envelope("slash_commands", PAYLOAD, envelope_id="e5")

@@ -40,6 +40,19 @@ def test_a_bot_that_was_away_at_nine_sends_it_when_it_is_back(world) -> None:
     assert digests(world) == ["digest:2027-03-11"]
 
 
+def test_a_reminder_and_the_digest_of_a_short_absence_come_once_and_late(world) -> None:
+    world.bought(NINE + timedelta(days=1), NINE + timedelta(days=3))
+    world.run_until(NINE - timedelta(minutes=5))
+    for minutes in (10, 11):
+        world.clock.set(NINE + timedelta(minutes=minutes))
+        world.start()
+        world.settle()
+    assert digests(world) == ["digest:2027-03-11"]
+    [reminder] = world.saying("Have ready")
+    assert "late" in reminder
+    assert world.messenger.posts == len(world.messenger.said)
+
+
 def test_after_three_days_away_there_is_one_digest_and_it_is_todays(world) -> None:
     busy(world)
     world.clock.set(NINE + timedelta(days=3, minutes=10))

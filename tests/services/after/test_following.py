@@ -18,7 +18,7 @@ def test_ready_is_said_once_and_only_when_aws_says_active(world) -> None:
     assert world.saying("is ready") == []
     world.run_until(START + timedelta(minutes=4))
     world.holdings.shown[f"cr-{reservation.id}"] = {"state": "active"}
-    world.run_until(START + timedelta(minutes=6))
+    world.run_until(START + timedelta(minutes=5))
     [said] = world.saying("is ready")
     assert f"cr-{reservation.id}" in said
     assert "us-east-1b" in said
@@ -33,6 +33,8 @@ def test_a_block_that_stays_scheduled_is_warned_of_exactly_once(world) -> None:
     world.bought(START, END)
     world.run_until(START + timedelta(minutes=14))
     assert world.saying("Not active yet") == []
+    world.run_until(START + timedelta(minutes=16))
+    assert len(world.saying("Not active yet")) == 1
     world.run_until(START + timedelta(hours=2))
     assert len(world.saying("Not active yet")) == 1
     assert world.saying("is ready") == []
@@ -74,6 +76,12 @@ def test_one_id_that_aws_does_not_know_never_breaks_the_others(world) -> None:
     assert len(world.saying("no longer known to AWS")) == 1
     assert len(world.saying("is ready")) == 2
     asked = world.holdings.asked.count(f"cr-{second.id}")
+    world.run_until(START + timedelta(minutes=31))
+    assert "digest:2027-03-12" in world.messenger.said
+    with world.store.reading() as tx:
+        shown = [tx.receipts.of(one.id)[0] for one in (first, second, third)]
+    assert [one.gone for one in shown] == [False, True, False]
+    assert [one.state for one in shown] == ["active", "scheduled", "active"]
     world.run_until(START + timedelta(hours=12))
     assert world.holdings.asked.count(f"cr-{second.id}") == asked
 
