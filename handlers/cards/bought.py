@@ -9,7 +9,7 @@ from decimal import Decimal
 from bot.domain.decision import Option
 from bot.domain.ending import usable
 from bot.domain.lifecycle import PurchaseState, ReservationState
-from bot.domain.market import Segment
+from bot.domain.market import Kind, Segment
 from bot.domain.records import Leg, Proposal, Purchase, Receipt
 from bot.services.reservations.looking import lost_of
 from bot.services.words.views import CardView
@@ -18,6 +18,9 @@ UNSETTLED = frozenset(
     {PurchaseState.INTENDED, PurchaseState.SUBMITTED, PurchaseState.INDETERMINATE}
 )
 """Money may still flow for these."""
+
+PREPAID = frozenset({Kind.CAPACITY_BLOCK, Kind.TRAINING_PLAN})
+"""What is paid by the hour just bills on; only these are extended for a fee."""
 
 
 def confirmed(view: CardView, proposal: Proposal | None = None) -> tuple[Purchase, ...]:
@@ -63,6 +66,17 @@ def as_bought(option: Option, view: CardView, proposal: Proposal | None = None) 
             usable(part, lost_of(one))[1] for one in receipts for part in one.segments
         )
     return option.model_copy(update=changed)
+
+
+def extended(view: CardView, proposal: Proposal | None = None) -> bool:
+    """Return whether AWS shows a later end than these fees paid for: extensions are apart."""
+    rows = [row for row in confirmed(view, proposal) if row.leg.kind in PREPAID]
+    numbers = {row.id for row in rows}
+    bought = [part.end for row in rows for part in row.leg.segments]
+    there = [
+        part.end for one in view.receipts if one.purchase_id in numbers for part in one.segments
+    ]
+    return bool(bought and there) and max(there) > max(bought)
 
 
 def so_far(view: CardView, proposal: Proposal | None = None) -> bool:

@@ -15,7 +15,7 @@ from bot.services.reservations.looking import ACTIVE_WORDS, counts_words, id_wor
 from bot.services.words.views import CardView
 from handlers.cards import wording
 from handlers.cards.accounts import elsewhere_line
-from handlers.cards.bought import confirmed, so_far
+from handlers.cards.bought import confirmed, extended, so_far
 from handlers.cards.buttons import BEFORE_MONEY, card_buttons, used_buttons
 from handlers.cards.limits import single
 from handlers.cards.rivals import other_ways
@@ -100,7 +100,7 @@ def option_lines(
         "hourly": "paid by the hour",
         "already": "paid already",
     }[option.paid]
-    amount = "so far" if view is not None and so_far(view, proposal) else "in all"
+    amount = _sum_of(view, proposal)
     yield (
         f"{strong(exact_dollars(option.total_usd))} {amount}, {paid} · "
         f"{wording.hourly(option.usd_per_accelerator_hour)} per GPU-hour"
@@ -124,6 +124,15 @@ def option_lines(
         yield line
     if view is not None and view.budget_left is not None and view.reservation.state in BEFORE_MONEY:
         yield f"Budget left this month: {exact_dollars(view.budget_left)}"
+
+
+def _sum_of(view: CardView | None, proposal: Proposal | None) -> str:
+    """Return what the amount counts: all of it, what is bought so far, or what began it."""
+    if view is None:
+        return "in all"
+    if so_far(view, proposal):
+        return "so far"
+    return "without its extensions" if extended(view, proposal) else "in all"
 
 
 def _undecided(view: CardView) -> bool:
@@ -238,7 +247,8 @@ def _fallback(view: CardView, option: Option | None) -> str:
     reservation = view.reservation
     head = f"{gpu_id(reservation.id)}: {wording.wanted(reservation.request)}, "
     state = wording.state_words(view)
-    gist = f". {_gist(option)}" if option is not None else ""
+    apart = "; its extensions are paid apart" if extended(view) else ""
+    gist = f". {_gist(option)}{apart}" if option is not None else ""
     return shown(f"{head}{state}{gist}.")
 
 

@@ -7,7 +7,7 @@ from bot.domain.values import exact_dollars
 from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards import wording
-from handlers.cards.bought import confirmed
+from handlers.cards.bought import confirmed, extended
 from handlers.cards.limits import split
 from handlers.cards.phrases import say
 from handlers.rendering import (
@@ -68,7 +68,7 @@ def _parts(view: CardView) -> Iterator[str]:
     option = wording.shown_option(view)
     if option is not None:
         yield f"{moment(wording.began(option))} to {moment(option.usable_end)}"
-        yield exact_dollars(option.total_usd)
+        yield exact_dollars(option.total_usd) + (" and extensions" if extended(view) else "")
         agreed = reservation.option
         if confirmed(view) and agreed is not None and option.instance_count < agreed.instance_count:
             yield f"{option.instance_count} of {agreed.instance_count} machines"

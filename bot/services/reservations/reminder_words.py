@@ -97,16 +97,17 @@ def by_itself_words(
 ) -> Sentence:
     """Return that it is extended by itself unless somebody stops it, or why it is not."""
     allowed: Sentence = (
-        f"{dollars(left)} is left of the {dollars(permission.up_to)} that ",
+        f" of the {dollars(permission.up_to)} that ",
         Mention(id=permission.by, ping=False),
         " allowed",
     )
     if tender.fee is not None and tender.fee > left:
-        return (*allowed, ": too little for a day, so it is not extended by itself.")
+        short = ": too little for a day, so it is not extended by itself."
+        return (f"{dollars(left)} is left", *allowed, short)
     return (
         "Unless you press Let it end, I extend it by 1 day ",
         Moment(at=at),
-        ", at no more than ",
+        f", for at most {dollars(left)}, which is left",
         *allowed,
         ".",
     )

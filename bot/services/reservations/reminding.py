@@ -36,7 +36,7 @@ from bot.services.reservations.reminder_words import (
     in_flight_words,
     start_words,
 )
-from bot.services.reservations.tendering import NOT_ASKED, Pricing, Tender
+from bot.services.reservations.tendering import NOT_ASKED, UNDER_WAY, Pricing, Tender
 from bot.services.words.quiet import said_at
 from bot.services.words.telling import Telling
 
@@ -116,11 +116,13 @@ class Reminding:
         with self.store.reading() as tx:
             dropped = self._dropped(tx, receipt_id, what, about, ahead)
             receipt = tx.receipts.get(receipt_id)
+            asked = open_child(tx, receipt.reservation_id)
         if dropped is not None:
             return dropped
-        tender = NOT_ASKED
+        tender = NOT_ASKED if asked is None else UNDER_WAY
         if (
             what == "end"
+            and asked is None
             and ahead > SAVE_NOW
             and self.pricing is not None
             and _final(receipt, about)

@@ -45,6 +45,8 @@ class Tender(Model):
 
 
 NOT_ASKED = Tender()
+UNDER_WAY = Tender(possible=False)
+"""More time is asked for already: a second extension is refused until that one is settled."""
 
 
 class Pricing(Protocol):

@@ -228,6 +228,18 @@ def test_the_last_usable_minute_moves_with_the_end_that_aws_shows():
         assert f"<!date^{int((old + LATER).timestamp())}^" in draw(after)
 
 
+def test_the_amount_says_that_it_leaves_out_what_made_the_end_later():
+    first = {"purchases": (purchase(1, 2, "960.00"),)}
+    active = reservation(state=State.ACTIVE, option=JOINED)
+    view = card(reservation=active, receipts=(longer(),), **first)
+    assert "*$960.00* without its extensions, paid up front" in everything(view)
+    assert "its extensions are paid apart" in decision_card(view).text
+    assert "$960.00 and extensions" in line(view)
+    plain = card(reservation=active, receipts=(receipt(1, 2),), **first)
+    assert "*$960.00* in all, paid up front" in everything(plain)
+    assert "extensions" not in line(plain)
+
+
 def test_an_extension_is_bought_not_ended_once_aws_says_that_it_is_paid():
     view = extension(State.ENDED, "payment-succeeded", note="AWS prolongs gpu-1 by it.")
     said = everything(view)
