@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Final
 
 from bot.aws import wire
-from bot.aws.calls import pages, read, understood
+from bot.aws.calls import pages, understood
 from bot.aws.clients import Clients
 from bot.catalog import Catalog
 
@@ -113,5 +113,7 @@ def read_plans(clients: Clients, account: str, region: str) -> list[wire.Plan]:
 def plan_tags(clients: Clients, account: str, region: str, arn: str) -> dict[str, str]:
     """Return the tags of a training plan. Raises MarketError."""
     client = clients.reading("sagemaker", account, region)
-    answer = read(client, "list_tags", ResourceArn=arn)
-    return wire.tagged(understood(wire.Tags, answer).tags)
+    found: list[wire.Tag] = []
+    for page in pages(client, "list_tags", ResourceArn=arn):
+        found += understood(wire.Tags, page).tags
+    return wire.tagged(tuple(found))

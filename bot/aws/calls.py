@@ -1,6 +1,6 @@
 """The two ways a call leaves: reads, which may be repeated, and spending, which may not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from botocore.client import BaseClient
@@ -26,16 +26,34 @@ def read(client: BaseClient, operation: str, **parameters: Any) -> Answer:
     return answer
 
 
-def pages(client: BaseClient, operation: str, **parameters: Any) -> Iterator[Answer]:
-    """Yield every page; an empty NextToken ends it (EC2 spot price history). Raises MarketError."""
+def pages(
+    client: BaseClient,
+    operation: str,
+    *,
+    following: str = "NextToken",
+    before_each: Callable[[], object] = bool,
+    **parameters: Any,
+) -> Iterator[Answer]:
+    """Yield every page; an empty token ends it (EC2 spot price history). Raises MarketError.
+
+    `following` is what the service calls its token; `before_each` may refuse a call. A token that
+    comes again is a loop, and an answer with nothing in it is none: a listing of nothing has its
+    list, an empty one.
+    """
     token: str | None = None
+    seen: set[str] = set()
     for _ in range(_MOST_PAGES):
-        more = {"NextToken": token} if token else {}
-        answer = read(client, operation, **parameters, **more)
+        before_each()
+        answer = read(client, operation, **parameters, **({following: token} if token else {}))
+        if answer.keys() == {"ResponseMetadata"}:
+            raise MarketError("unknown", f"{operation} answered without a word")
         yield answer
-        token = answer.get("NextToken")
+        token = answer.get(following)
         if not token:
             return
+        if token in seen:
+            raise MarketError("unknown", f"{operation} gives the same page again")
+        seen.add(token)
     raise MarketError("unknown", f"{operation} has more than {_MOST_PAGES} pages")
 
 

@@ -1,11 +1,11 @@
 """Capacity Blocks on sale: EC2 DescribeCapacityBlockOfferings, paced, shared and converted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from bot.aws import wire
-from bot.aws.calls import pages, read, understood
+from bot.aws.calls import pages, understood
 from bot.aws.clients import Clients
 from bot.aws.errors import not_sold_here
 from bot.aws.quotas import Quotas
@@ -95,11 +95,15 @@ class CapacityBlocks:
     def _ask(
         self, search: Search, account: str, region: str, patience_seconds: float, *, spare: bool
     ) -> tuple[Offering, ...]:
+        """Return every page's offerings: the first may be empty. Each page takes a token."""
         key = (account, region)
-        if not self._tokens.take(key, patience_seconds=patience_seconds, spare=spare):
-            raise MarketError("throttled", "our own share of the calls is used up")
+
+        def take() -> None:
+            if not self._tokens.take(key, patience_seconds=patience_seconds, spare=spare):
+                raise MarketError("throttled", "our own share of the calls is used up")
+
         try:
-            return self._call(search, account, region)
+            return tuple(self._offered(search, account, region, take))
         except MarketError as error:
             if error.detail != "CapacityBlockDescribeLimitExceeded":
                 raise
@@ -108,25 +112,29 @@ class CapacityBlocks:
             self._tokens.empty(key)
             raise
 
-    def _call(self, search: Search, account: str, region: str) -> tuple[Offering, ...]:
-        what: dict[str, object] = (
+    def _offered(
+        self, search: Search, account: str, region: str, take: Callable[[], None]
+    ) -> Iterator[Offering]:
+        what: dict[str, Any] = (
             {"UltraserverType": search.instance_type, "UltraserverCount": search.count}
             if search.ultraserver
             else {"InstanceType": search.instance_type, "InstanceCount": search.count}
         )
-        answer = read(
+        rows: list[wire.BlockOffering] = []
+        for page in pages(
             self._clients.reading("ec2", account, region),
             "describe_capacity_block_offerings",
+            before_each=take,
             CapacityDurationHours=search.hours,
             StartDateRange=max(search.start_after, self._clock.now() + _MOMENT),
             EndDateRange=search.end_before,
             AllAvailabilityZones=True,
             MaxResults=100,
             **what,
-        )
-        rows = understood(wire.BlockOfferings, answer).capacity_block_offerings
+        ):
+            rows += understood(wire.BlockOfferings, page).capacity_block_offerings
         zones = self._zones.known(account, region)
-        return tuple(_offerings(rows, account=account, region=region, zones=zones))
+        yield from _offerings(rows, account=account, region=region, zones=zones)
 
     def _extensions(self, leg: Leg) -> tuple[Offering, ...]:
         if leg.extends is None:

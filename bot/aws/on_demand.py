@@ -8,11 +8,15 @@ import csv
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from bot.aws.calls import pages
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from bot.aws import wire
+from bot.aws.calls import pages, understood
 from bot.aws.clients import Clients
 from bot.aws.rate import Shared
 from bot.catalog import DATA
@@ -49,6 +53,49 @@ class Price(Model):
     usd_per_hour: Usd | None
     source: str
     as_of: Instant
+
+
+class _Row(wire.Row):
+    """A row of the Price List, which begins its members' names in lower case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class _Attributes(_Row):
+    """`product`."""
+
+    attributes: Mapping[str, object] = {}
+
+
+class _PerUnit(wire.Row):
+    """`pricePerUnit`."""
+
+    usd: wire.Fee = Field(default=None, alias="USD")
+
+
+class _Dimension(_Row):
+    """One of `priceDimensions`."""
+
+    price_per_unit: _PerUnit = _PerUnit()
+
+
+class _Term(_Row):
+    """One way of paying."""
+
+    price_dimensions: Mapping[str, _Dimension] = {}
+
+
+class _Terms(wire.Row):
+    """`terms`, by the way of paying."""
+
+    on_demand: Mapping[str, _Term] = {}
+
+
+class Product(_Row):
+    """One text of `PriceList`."""
+
+    product: _Attributes = _Attributes()
+    terms: _Terms = _Terms()
 
 
 class OnDemandPrices:
@@ -97,24 +144,25 @@ class OnDemandPrices:
 
     def _products(
         self, account: str, region: str, service: str, wanted: Mapping[str, str]
-    ) -> list[Mapping[str, Any]]:
+    ) -> "list[Product]":
         filters = [
             {"Type": "TERM_MATCH", "Field": field, "Value": value}
             for field, value in wanted.items()
         ]
         client = self._clients.pricing(account, region)
-        found: list[Mapping[str, Any]] = []
+        found: list[Product] = []
         for page in pages(
             client, "get_products", ServiceCode=service, Filters=filters, MaxResults=100
         ):
             for text in page.get("PriceList", ()):
                 try:
-                    found.append(json.loads(text))
-                except (TypeError, ValueError) as error:
+                    product = json.loads(text)
+                except (TypeError, ValueError, RecursionError) as error:
                     raise MarketError("unknown", "unreadable price list") from error
+                found.append(understood(Product, product))
         return found
 
-    def _price(self, products: Iterable[Mapping[str, Any]]) -> Price | None:
+    def _price(self, products: Iterable[Product]) -> Price | None:
         """Return the one price above zero; none at all: not sold; several: no price to name."""
         amounts = {amount for item in products for amount in _hourly(item) if amount > 0}
         if not amounts:
@@ -147,7 +195,7 @@ def catalog_prices() -> dict[tuple[str, str], Price]:
     return found
 
 
-def _has(item: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+def _has(item: Product, wanted: Mapping[str, str]) -> bool:
     """Return whether the product says what was filtered for; a missing attribute passes.
 
     The capacity status must be there: without it a product at zero could be taken.
@@ -157,17 +205,12 @@ def _has(item: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
     return all(_attribute(item, field) in {"", value} for field, value in wanted.items())
 
 
-def _attribute(item: Mapping[str, Any], name: str) -> str:
-    return str(item.get("product", {}).get("attributes", {}).get(name, ""))
+def _attribute(item: Product, name: str) -> str:
+    return str(item.product.attributes.get(name, ""))
 
 
-def _hourly(item: Mapping[str, Any]) -> Iterable[Decimal]:
-    for term in item.get("terms", {}).get("OnDemand", {}).values():
-        for dimension in term.get("priceDimensions", {}).values():
-            text = dimension.get("pricePerUnit", {}).get("USD")
-            if text is None:
-                continue
-            try:
-                yield Decimal(text).normalize() + 0
-            except InvalidOperation:
-                continue
+def _hourly(item: Product) -> Iterable[Decimal]:
+    for term in item.terms.on_demand.values():
+        for dimension in term.price_dimensions.values():
+            if dimension.price_per_unit.usd is not None:
+                yield dimension.price_per_unit.usd.normalize() + 0

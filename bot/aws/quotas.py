@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.aws import wire
 from bot.aws.books import RegionBooks
-from bot.aws.calls import pages, read
+from bot.aws.calls import pages, read, understood
 from bot.aws.clients import Clients
 from bot.aws.rate import Shared
 from bot.catalog import Catalog
@@ -59,6 +59,26 @@ _COUNTED: Final = frozenset({"active", "scheduled", "pending"})
 """States in which a training plan uses up its quota."""
 
 _UNKNOWN_CODES: Final = ("NoSuchResourceException", "ResourceNotFoundException")
+
+
+class _Quota(wire.Row):
+    """`Quota` and `Quotas[]` of Service Quotas."""
+
+    quota_code: str | None = None
+    quota_name: str | None = None
+    value: wire.Fee = None
+
+
+class _Answer(wire.Row):
+    """Answer of GetServiceQuota and GetAWSDefaultServiceQuota."""
+
+    quota: _Quota = _Quota()
+
+
+class _Answers(wire.Row):
+    """Answer of ListServiceQuotas and ListAWSDefaultServiceQuotas."""
+
+    quotas: tuple[_Quota, ...] = ()
 
 
 class LimitRow(Model):
@@ -197,10 +217,9 @@ class Quotas:
                 if error.detail.startswith(_UNKNOWN_CODES):
                     continue
                 raise
-            quota = answer.get("Quota", {})
-            value = quota.get("Value")
-            limit = None if value is None else int(value)
-            return LimitRow(name=str(quota.get("QuotaName") or code), limit=limit)
+            quota = understood(_Answer, answer).quota
+            limit = None if quota.value is None else int(quota.value)
+            return LimitRow(name=quota.quota_name or code, limit=limit)
         return None
 
     def _plan_codes(self, account: str, region: str) -> dict[str, str]:
@@ -209,10 +228,10 @@ class Quotas:
         found: dict[str, str] = {}
         for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
             for page in pages(client, operation, ServiceCode="sagemaker", MaxResults=100):
-                for quota in page.get("Quotas", ()):
-                    match = _RESERVED.search(str(quota.get("QuotaName", "")))
-                    if match:
-                        found.setdefault(match[1], str(quota.get("QuotaCode")))
+                for quota in understood(_Answers, page).quotas:
+                    match = _RESERVED.search(quota.quota_name or "")
+                    if match and quota.quota_code:
+                        found.setdefault(match[1], quota.quota_code)
             if found:
                 return found
         return found

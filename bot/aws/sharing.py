@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from bot.aws import wire
-from bot.aws.calls import read, spend, understood
+from bot.aws.calls import pages, read, spend, understood
 from bot.aws.clients import Clients
 from bot.aws.errors import THROTTLES
 from bot.aws.removals import remove
@@ -26,7 +26,7 @@ from bot.domain.sharing import Share, ShareOrder
 _ALIVE: Final = frozenset({"ACTIVE", "PENDING"})
 _STANDS: Final = frozenset({"ASSOCIATED"})
 _COMING: Final = _STANDS | {"ASSOCIATING"}
-_MOST_PAGES: Final = 50
+_FOLLOWING: Final = "nextToken"
 
 
 class _Row(wire.Row):
@@ -46,7 +46,6 @@ class _Shares(_Row):
     """Answer of GetResourceShares."""
 
     resource_shares: tuple[_Share, ...] = ()
-    next_token: str | None = None
 
 
 class _Made(_Row):
@@ -67,7 +66,6 @@ class _Parts(_Row):
     """Answer of GetResourceShareAssociations."""
 
     resource_share_associations: tuple[_Part, ...] = ()
-    next_token: str | None = None
 
 
 def share_token(order: ShareOrder) -> str:
@@ -83,17 +81,12 @@ def shares_tagged(clients: Clients, account: str, region: str, purchase_id: str)
 
 def _found(clients: Clients, account: str, region: str, **asked: Any) -> Iterator[str]:
     client = clients.reading("ram", account, region)
-    token: str | None = None
-    for _ in range(_MOST_PAGES):
-        more = {"nextToken": token} if token else {}
-        answer = read(client, "get_resource_shares", resourceOwner="SELF", **asked, **more)
-        page = understood(_Shares, answer)
-        for row in page.resource_shares:
+    for page in pages(
+        client, "get_resource_shares", following=_FOLLOWING, resourceOwner="SELF", **asked
+    ):
+        for row in understood(_Shares, page).resource_shares:
             if row.resource_share_arn and row.status in _ALIVE:
                 yield row.resource_share_arn
-        token = page.next_token
-        if not token:
-            return
 
 
 class AwsSharer:
@@ -203,25 +196,18 @@ class AwsSharer:
         Raises RefusedError where AWS says that associating it failed, MarketError.
         """
         client = self._clients.reading("ram", order.account, order.region)
-        token: str | None = None
-        for _ in range(_MOST_PAGES):
-            more = {"nextToken": token} if token else {}
-            answer = read(
-                client,
-                "get_resource_share_associations",
-                associationType=kind,
-                resourceShareArns=[name],
-                **more,
-            )
-            page = understood(_Parts, answer)
-            for row in page.resource_share_associations:
+        for page in pages(
+            client,
+            "get_resource_share_associations",
+            following=_FOLLOWING,
+            associationType=kind,
+            resourceShareArns=[name],
+        ):
+            for row in understood(_Parts, page).resource_share_associations:
                 if row.associated_entity == entity and row.status == "FAILED":
                     raise RefusedError("AssociationFailed", row.status_message or "")
                 if row.associated_entity == entity and row.status in _COMING:
                     return row.status
-            token = page.next_token
-            if not token:
-                break
         return None
 
     def _spend(self, order: ShareOrder, operation: str, **parameters: Any) -> Any:

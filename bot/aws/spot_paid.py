@@ -6,6 +6,7 @@ the one that held at the start.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from bot.aws import wire
 from bot.aws.calls import pages, understood
@@ -23,7 +24,7 @@ class AwsSpotPrices:
     def since(self, receipt: Receipt, moment: datetime) -> Sequence[SpotPrice]:
         """See bot.ports.SpotPrices."""
         client = self._clients.reading("ec2", receipt.account, receipt.region)
-        zone = {"AvailabilityZone": receipt.zone} if receipt.zone else {}
+        zone: dict[str, Any] = {"AvailabilityZone": receipt.zone} if receipt.zone else {}
         found: dict[datetime, SpotPrice] = {}
         for page in pages(
             client,

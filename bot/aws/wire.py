@@ -4,12 +4,13 @@ Times become aware UTC at once (botocore gives the machine's zone), money `Decim
 Shapes: botocore ec2 2016-11-15 and sagemaker 2017-07-24, version 1.44.8.
 """
 
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict
 from pydantic.alias_generators import to_pascal
+
+from bot.domain.values import utc
 
 
 class Row(BaseModel):
@@ -24,16 +25,12 @@ class Row(BaseModel):
     )
 
 
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
-
-
 def _money(value: object) -> object:
     text = value.strip() if isinstance(value, str) else value
     return None if text == "" else text
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+Moment = Annotated[AwareDatetime, AfterValidator(utc)]
 Fee = Annotated[Decimal | None, BeforeValidator(_money)]
 
 

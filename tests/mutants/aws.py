@@ -125,4 +125,22 @@ MUTANTS: tuple[Mutant, ...] = (
         "            self._permitted[key] = self._clock.now()",
         "            pass",
     ),
+    Mutant(
+        "the first page of offerings is all of them",
+        "bot/aws/calls.py",
+        "        token = answer.get(following)\n",
+        "        token = None\n",
+    ),
+    Mutant(
+        "an empty answer is an empty listing",
+        "bot/aws/calls.py",
+        'if answer.keys() == {"ResponseMetadata"}:',
+        "if not answer:",
+    ),
+    Mutant(
+        "pages of offerings take no call",
+        "bot/aws/capacity_blocks.py",
+        "            before_each=take,\n",
+        "",
+    ),
 )

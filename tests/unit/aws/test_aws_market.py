@@ -372,3 +372,42 @@ def test_what_is_held_is_shown_with_its_owner_and_free_machines():
         ("cr-1", 3, "U0LIN"),
         ("cr-2", 3, None),
     ]
+
+
+def test_an_empty_first_page_of_offerings_is_not_the_whole_answer():
+    clients = CannedClients(
+        describe_capacity_block_offerings=lambda **asked: (
+            selling(BLOCK) if asked.get("NextToken") == "on" else {**selling(), "NextToken": "on"}
+        )
+    )
+    seen = ask(market(clients))
+    assert [row.ref for row in seen.offerings] == ["cb-1"]
+    assert gaps(seen) == []
+
+
+def test_a_page_of_offerings_takes_a_call_like_any_other():
+    """AWS's share is for calls: pages that never end leave the market unread, in a few calls."""
+    count = itertools.count()
+    clients = CannedClients(
+        describe_capacity_block_offerings=lambda **_: {**selling(), "NextToken": f"{next(count)}"}
+    )
+    seen = ask(market(clients))
+    assert gaps(seen) == [("throttled", "our own share of the calls is used up")]
+    assert len(clients.asked("describe_capacity_block_offerings")) <= 10
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "many", []])
+def test_a_quota_that_no_one_can_read_takes_nothing_else_with_it(value):
+    held = {
+        "CapacityReservationId": "cr-1", "InstanceType": "p5.48xlarge", "State": "active",
+        "TotalInstanceCount": 4, "StartDate": NOW - timedelta(days=1),
+    }  # fmt: skip
+    clients = CannedClients(
+        describe_capacity_reservations={"CapacityReservations": [held]},
+        get_service_quota={"Quota": {"QuotaName": "Running On-Demand P instances", "Value": value}},
+    )
+    seen = ask(market(clients, Kind.ON_DEMAND))
+    assert [row.ref for row in seen.owned] == ["cr-1"]
+    assert [(why, str(detail)[:10]) for why, detail in gaps(seen, "quotas")] == [
+        ("unknown", "unreadable")
+    ]

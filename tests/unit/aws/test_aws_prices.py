@@ -11,6 +11,7 @@ from bot.aws import on_demand
 from bot.aws.market import AwsMarket
 from bot.aws.on_demand import OnDemandPrices
 from bot.catalog import packaged
+from bot.domain.errors import MarketError
 from bot.domain.market import Kind
 from bot.domain.request import Request
 from tests.fakes.clock import NOW, FakeClock
@@ -115,3 +116,29 @@ def test_the_price_list_is_asked_where_it_is_served():
     clients = CannedClients(get_products={"PriceList": list(THREE)})
     OnDemandPrices(clients, clock=FakeClock()).ec2("research", "eu-north-1", "p5.48xlarge", "x")
     assert [where for _, where, _ in clients.calls] == [("pricing", "research", "eu-central-1")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "[]",
+        '{"product": []}',
+        '{"product": {"attributes": null}}',
+        '{"terms": {"OnDemand": []}}',
+        "[" * 100_000,
+        product("Used", "NaN"),
+        product("Used", "Infinity"),
+        product("Used", "a dollar"),
+    ],
+)
+def test_a_price_list_that_no_one_can_read_is_unread_and_crashes_nothing(text):
+    with pytest.raises(MarketError, match="unreadable"):
+        ec2_price(CannedClients(get_products={"PriceList": [text]}))
+
+
+def test_a_price_that_is_a_number_is_read_like_one_in_a_string():
+    text = product("Used", "55.04").replace('"55.04"', "55.04")
+    assert ec2_price(CannedClients(get_products={"PriceList": [text]})).usd_per_hour == Decimal(
+        "55.04"
+    )
