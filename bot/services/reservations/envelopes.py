@@ -26,10 +26,12 @@ SAGEMAKER = "SageMaker "
 _HELD = re.compile(r"\bcr-[0-9a-f]{8,32}\b")
 _INSTANCE = re.compile(r"\bi-[0-9a-f]{8,32}\b")
 _PLAN = re.compile(r"\barn:aws[\w-]*:sagemaker:[\w-]+:\d{12}:training-plan/[\w-]{1,64}")
-_ENDPOINT = re.compile(r"\bgpubot-gpu-\d+-[0-9a-f]{12}\b")
+_ENDPOINT = re.compile(r"\bgpubot-gpu-[0-9]{1,12}-[0-9a-f]{12}\b")
 _ARN_REGION = re.compile(r"\barn:aws[\w-]*:[\w-]+:([a-z]{2}(?:-[a-z]+)+-\d)")
 MOST_TEXT = 262_144
 """No message of SQS is larger (SQS Developer Guide, "Message quotas")."""
+MOST_NAMES = 100
+"""AWS names one thing, or a block's few reservations; each name is a look."""
 _DEEP = 8
 
 
@@ -81,7 +83,7 @@ def recognise(body: str) -> Signal | None:
         return None
     what, pattern = found
     texts = [*_texts(envelope.get("resources"), 0), *_texts(envelope.get("detail"), 0)]
-    names = sorted({match[0] for text in texts for match in pattern.finditer(text)})
+    names = sorted({match[0] for text in texts for match in pattern.finditer(text)})[:MOST_NAMES]
     if not names:
         return None
     return Signal(
@@ -112,7 +114,7 @@ def _id(envelope: Mapping[str, object], body: str) -> str:
     given = _text(envelope, "id")
     if re.fullmatch(r"[\w-]{1,64}", given):
         return given
-    return hashlib.sha256(body.encode()).hexdigest()[:32]
+    return hashlib.sha256(body.encode(errors="replace")).hexdigest()[:32]
 
 
 def _text(envelope: Mapping[str, object], key: str) -> str:

@@ -66,7 +66,7 @@ class Hearing:
         except Exception as error:  # noqa: BLE001 — the boundary of a message; it comes again
             self.tally["failed"] += 1
             self.log.warning("event stays", id=signal and signal.id, error=repr(error))
-            return 0
+            return self._given_up(message, repr(error))
         self.tally[outcome] += 1
         self._delete(message)
         return 1
@@ -143,6 +143,10 @@ class Hearing:
     def _poison(self, message: QueuedEvent, why: str) -> int:
         self.tally["unreadable"] += 1
         self.log.warning("event can't be read", why=why, receives=message.receives)
+        return self._given_up(message, why)
+
+    def _given_up(self, message: QueuedEvent, why: str) -> int:
+        """Drop what no number of attempts gets through; return how many messages that was."""
         if message.receives < GIVE_UP:
             return 0
         self.log.warning("event dropped: the queue has no dead-letter queue", why=why)

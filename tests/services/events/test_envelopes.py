@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.services.reservations.envelopes import EnvelopeError, What, recognise
+from bot.services.reservations.envelopes import MOST_NAMES, EnvelopeError, What, recognise
 
 HELD = "cr-0123456789abcdef0"
 MACHINE = "i-0123456789abcdef0"
@@ -152,3 +152,10 @@ def test_any_message_is_an_event_or_none_and_never_a_crash(value):
     except EnvelopeError:
         return
     assert signal is None or signal.names
+
+
+def test_an_event_that_names_thousands_of_machines_brings_no_thousands_of_looks():
+    machines = [f"i-{number:017x}" for number in range(5000)]
+    signal = recognise(envelope("EC2 Instance Rebalance Recommendation", detail=machines))
+    assert signal is not None
+    assert len(signal.names) == MOST_NAMES

@@ -171,6 +171,40 @@ def test_without_dead_letters_poison_is_dropped_at_last(world):
     assert "no dead-letter queue" in world.log.lines[-1]
 
 
+@pytest.mark.parametrize(
+    "poison",
+    [
+        delivered(id="not an id").replace("not an id", "not an id \ud800"),
+        envelope("SageMaker Endpoint State Change", detail=f"gpubot-gpu-{'9' * 12}-0123456789ab"),
+        envelope("SageMaker Endpoint State Change", detail=f"gpubot-gpu-{'9' * 5000}-0123456789ab"),
+        envelope("SageMaker Endpoint State Change", detail="gpubot-gpu-٣-0123456789ab"),
+        "[" * 100_000,
+        "\ud800",
+    ],
+)
+def test_hostile_messages_crash_nothing_and_hold_up_nobody(world, poison):
+    held(world)
+    world.run_until(START - 3 * HOUR)
+    before = looks(world)
+    assert hear(world, poison, delivered(id="a-good-one")) >= 1
+    assert looks(world) == before + 1
+
+
+def test_what_fails_every_time_is_dropped_at_last(world, monkeypatch):
+    held(world)
+
+    def crash(*_args, **_more):
+        raise RuntimeError("a fault of our own")
+
+    monkeypatch.setattr(type(world.following), "hasten", crash)
+    world.queue.put(delivered())
+    for _ in range(GIVE_UP - 1):
+        world.hearing.step()
+    assert len(world.queue.waiting) == 1
+    world.hearing.step()
+    assert world.queue.waiting == []
+
+
 def test_a_message_is_deleted_only_after_its_effect_is_committed(world, monkeypatch):
     held(world)
     world.run_until(START - 3 * HOUR)
