@@ -4,6 +4,7 @@ slack_sdk repeats a request by default when the connection drops, which can post
 twice (slack_sdk 3.48, ConnectionErrorRetryHandler). What posts never repeats by itself.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from typing import Any
@@ -20,6 +21,8 @@ READ_TIMEOUT_SECONDS = 10
 UNSAID_SECONDS = 30
 TOO_MANY = 429
 SERVER_TROUBLE = 500
+
+_SECONDS = re.compile(r"[0-9]{1,9}")
 
 DOUBTFUL = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 """Errors after which "some aspect of the operation" may have happened (docs.slack.dev)."""
@@ -87,7 +90,7 @@ def _parts(response: object) -> tuple[int, Mapping[str, str], Mapping[str, objec
 def _seconds(headers: Mapping[str, str]) -> int:
     lowered = {name.lower(): value for name, value in headers.items()}
     given = lowered.get("retry-after", "")
-    return int(given) if given.isdigit() else UNSAID_SECONDS
+    return int(given) if _SECONDS.fullmatch(given) else UNSAID_SECONDS
 
 
 def _with_slash(base_url: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.domain.errors import DeliveryDoubtError, DeliveryError, UnknownRecordError
+from bot.domain.errors import BusyError, DeliveryDoubtError, DeliveryError, UnknownRecordError
 from bot.domain.records import MessageRef
 from bot.ports import Clock, Messenger, Outgoing, Store, Transaction
 
@@ -22,6 +22,9 @@ SETTLE_WITHIN = timedelta(seconds=1)
 
 BACK_OFF = (5, 15, 60, 300, 900)
 """Seconds before the next attempt: Slack's outages last minutes, its rate windows one."""
+
+LONGEST_WAIT = 3600
+"""Seconds; nobody who asks for more than an hour means it."""
 
 GIVE_UP_AFTER = 40
 GIVE_UP_AGE = timedelta(hours=9)
@@ -133,9 +136,22 @@ class Delivering:
                 self._later(outgoing, refusal, in_doubt=outgoing.in_doubt)
         except UnknownRecordError as missing:
             self._drop(outgoing, str(missing))
+        except BusyError:
+            raise
+        except Exception as error:  # noqa: BLE001 — the boundary of a message, as in Duties
+            self._failed(outgoing, error)
         else:
             return _Sent(outgoing.key, self.clock.now(), ref)
         return None
+
+    def _failed(self, outgoing: Outgoing, error: Exception) -> None:
+        """Put aside what can't be drawn, or what Slack answered unreadably: others go on."""
+        why = f"failed: {type(error).__name__}"
+        self.log.warning("message failed", key=outgoing.key, error=repr(error))
+        if outgoing.announcement.kind == "whisper":
+            self._drop(outgoing, why)
+        else:
+            self._later(outgoing, DeliveryDoubtError(why), in_doubt=True)
 
     def _say(self, outgoing: Outgoing, places: _Places) -> MessageRef | None:
         announcement = outgoing.announcement
@@ -171,7 +187,7 @@ class Delivering:
             return
         wait = BACK_OFF[min(outgoing.attempt, len(BACK_OFF)) - 1]
         if error.retry_after_seconds is not None:
-            wait = max(1, error.retry_after_seconds)
+            wait = min(max(1, error.retry_after_seconds), LONGEST_WAIT)
         now = self.clock.now()
         with self.store.transaction() as tx:
             tx.outbox.put_back(

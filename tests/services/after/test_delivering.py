@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+from bot.domain.errors import DeliveryError
 from bot.domain.saying import Announcement, Audience, Section
 
 
@@ -81,3 +82,46 @@ def test_a_whisper_goes_at_most_once(world) -> None:
     world.run_until(world.clock.now() + timedelta(minutes=10))
     assert world.messenger.whispers == []
     assert any("in doubt" in line for line in world.log.lines)
+
+
+def test_a_message_that_cannot_be_drawn_holds_up_no_other(world, monkeypatch) -> None:
+    post = world.messenger.post
+
+    def draw(key, announcement, *, under):
+        if key == "broken":
+            raise KeyError("channel")
+        return post(key, announcement, under=under)
+
+    monkeypatch.setattr(world.messenger, "post", draw)
+    put(world, "a")
+    put(world, "broken")
+    put(world, "z")
+    world.settle()
+    assert list(world.messenger.said) == ["a", "z"]
+    monkeypatch.undo()
+    world.run_until(world.clock.now() + timedelta(minutes=1))
+    assert list(world.messenger.said) == ["a", "z", "broken"]
+
+
+def test_a_whisper_that_failed_is_not_repeated(world, monkeypatch) -> None:
+    def crash(_announcement):
+        raise KeyError("channel")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.messenger, "whisper", crash)
+        put(world, "w", kind="whisper", user="U0ANA")
+        world.settle()
+    world.run_until(world.clock.now() + timedelta(minutes=10))
+    assert world.messenger.whispers == []
+
+
+def test_a_wait_beyond_all_reason_is_cut_to_an_hour(world, monkeypatch) -> None:
+    def refuse(key, announcement, *, under):
+        raise DeliveryError("ratelimited", retry_after_seconds=10**12)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.messenger, "post", refuse)
+        put(world, "a")
+        world.settle()
+    world.run_until(world.clock.now() + timedelta(minutes=61))
+    assert world.messenger.posts == 1
