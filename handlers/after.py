@@ -4,8 +4,10 @@ A button carries a reservation's number, with `|` and a second figure where one 
 may do it, and whether it still can be done, is the service's business.
 """
 
+import re
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import Final
 
 from bot.domain.errors import UserError
 from bot.domain.saying import Section, Sentence
@@ -13,7 +15,7 @@ from bot.services.afterwards import Afterwards
 from handlers import ids
 from handlers.cards.notes import whispered
 from handlers.desk import Desk, needed
-from handlers.heard import Pressed, Said, outdated
+from handlers.heard import Pressed, Said, number_in, outdated, plain_number
 from handlers.reply import Reply
 
 
@@ -90,23 +92,24 @@ def carried(pressed: Pressed, *, default: str = "") -> tuple[int, str]:
     number, _, figure = (pressed.value.argument or "").partition("|")
     if not number and pressed.value.reservation is not None:
         number = str(pressed.value.reservation)
-    if not number.isdecimal():
-        raise outdated()
-    return int(number), figure or default
+    return number_in(number), figure or default
 
 
 def _number(said: Said) -> int:
-    digits = (said.parsed.id or "").removeprefix("gpu-")
-    if not digits.isdecimal():
+    number = plain_number((said.parsed.id or "").removeprefix("gpu-"))
+    if number is None:
         raise UserError("Please say which one, by its number.", hint="list", code="which_one")
-    return int(digits)
+    return number
 
 
 def _figure(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation as error:
-        raise outdated() from error
+    """Return hours or dollars. Raises UserError for what no button of ours carries."""
+    if not _FIGURE.fullmatch(text):
+        raise outdated()
+    return Decimal(text)
+
+
+_FIGURE: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 
 
 VERBS: dict[str, Callable[[Said, Desk], Reply]] = {

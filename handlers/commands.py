@@ -19,7 +19,7 @@ from handlers.cards.phrases import say
 from handlers.cards.private import saying
 from handlers.desk import Desk
 from handlers.forms import FormContext, denial_form, request_form
-from handlers.heard import Said
+from handlers.heard import Said, plain_number
 from handlers.reply import NOTHING, Form, Message, Reply
 
 Scope = Literal["mine", "team", "all"]
@@ -204,10 +204,10 @@ def _number(said: Said) -> int:
 
 def number_of(name: str) -> int:
     """Return 42 for gpu-42. Raises UserError when it is no such name."""
-    digits = name.removeprefix("gpu-")
-    if not digits.isdigit():
+    number = plain_number(name.removeprefix("gpu-"))
+    if number is None:
         raise UserError("Please say which one, by its number.", hint="list", code="which_one")
-    return int(digits)
+    return number
 
 
 def _open_proposal(said: Said, desk: Desk) -> int:

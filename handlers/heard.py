@@ -1,6 +1,8 @@
 """An understood line, a pressed button and a sent form, as every room of verbs takes them."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from bot.domain.errors import UserError
 from bot.domain.records import Delivery, Person
@@ -72,6 +74,15 @@ def outdated() -> UserError:
 
 def number_in(argument: str | None) -> int:
     """Return the number that a button carries. Raises UserError when it is none."""
-    if argument is None or not argument.isdecimal():
+    number = plain_number(argument or "")
+    if number is None:
         raise outdated()
-    return int(argument)
+    return number
+
+
+def plain_number(digits: str) -> int | None:
+    """Return the number that at most twelve ASCII digits write; None for anything else."""
+    return int(digits) if _NUMBER.fullmatch(digits) else None
+
+
+_NUMBER: Final = re.compile(r"[0-9]{1,12}")

@@ -12,7 +12,7 @@ from bot.services.uses import Uses
 from handlers import ids
 from handlers.cards.notes import whispered
 from handlers.desk import Desk, needed
-from handlers.heard import Pressed, Said, outdated
+from handlers.heard import Pressed, Said, number_in, outdated, plain_number
 from handlers.reply import Reply
 
 
@@ -106,10 +106,9 @@ def _press_clean_all(pressed: Pressed, desk: Desk) -> Reply:
 
 
 def _press_agree(pressed: Pressed, desk: Desk) -> Reply:
-    number, _, key = (pressed.value.argument or "").partition("|")
-    if not number.isdecimal():
-        raise outdated()
-    return _word(_uses(desk).cleaning.agree(int(number), key, by=pressed.user))
+    number_text, _, key = (pressed.value.argument or "").partition("|")
+    number = number_in(number_text)
+    return _word(_uses(desk).cleaning.agree(number, key, by=pressed.user))
 
 
 def _press_delete(pressed: Pressed, desk: Desk) -> Reply:
@@ -121,10 +120,7 @@ def _reservation(pressed: Pressed) -> int:
     """Return the reservation of a button; a reminder's carries it as its argument."""
     if pressed.value.reservation is not None:
         return pressed.value.reservation
-    number = (pressed.value.argument or "").partition("|")[0]
-    if not number.isdecimal():
-        raise outdated()
-    return int(number)
+    return number_in((pressed.value.argument or "").partition("|")[0])
 
 
 def _needed(said: Said) -> int:
@@ -136,7 +132,7 @@ def _needed(said: Said) -> int:
 
 def _number(name: str | None) -> int | None:
     digits = (name or "").lower().removeprefix("#").removeprefix("gpu-")
-    return int(digits) if digits.isdecimal() else None
+    return plain_number(digits)
 
 
 VERBS: dict[str, Callable[[Said, Desk], Reply]] = {

@@ -175,3 +175,19 @@ def test_only_those_it_concerns_change_which_option_everybody_sees(world) -> Non
         world.quoting.show(number, rank=1, by=OTHER)
     world.quoting.show(number, rank=1, by=REQ)
     assert world.reservation(number).shown_rank == 1
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["9" * 5000, "٣", "12|NaN", "12|1e99999999", "12|Infinity", "12|-24", "12|24_0", "x", "-1|24"],
+)
+def test_a_button_that_carries_no_number_of_ours_is_outdated(argument, world):
+    desk = DeskOf(world.after)
+    with pytest.raises(UserError, match="older version"):
+        after.BUTTONS[ids.EXTEND](Press(ButtonValue(argument=argument), REQ), desk)
+
+
+def test_a_button_that_carries_no_amount_of_ours_is_outdated(world):
+    desk = DeskOf(world.after)
+    with pytest.raises(UserError, match="older version"):
+        after.BUTTONS[ids.PERMIT](Press(ButtonValue(argument="12|1e9"), REQ), desk)
