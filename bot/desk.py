@@ -20,7 +20,7 @@ from bot.ports import Clock, Store, Transaction
 from bot.services.commitments.closing import Closing
 from bot.services.purchases.comparing import differences
 from bot.services.purchases.declaring import Declaring
-from bot.services.reservations.following import ENDED_WORDS, FAILED_WORDS
+from bot.services.reservations.looking import ENDED_WORDS, FAILED_WORDS
 from bot.services.words.pleading import Pleading
 from bot.services.words.telling import Telling
 from bot.settings import read_configuration, read_environment

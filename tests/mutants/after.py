@@ -6,6 +6,8 @@ TESTS: tuple[str, ...] = ("tests/services/after",)
 
 _LOOKING = "bot/services/reservations/looking.py"
 _FOLLOWING = "bot/services/reservations/following.py"
+_AGENDA = "bot/services/reservations/agenda.py"
+_MILESTONES = "bot/services/reservations/milestones.py"
 _REMINDING = "bot/services/reservations/reminding.py"
 _QUIET = "bot/services/words/quiet.py"
 _USING = "bot/services/reservations/using.py"
@@ -60,16 +62,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "times are compared as texts",
-        _FOLLOWING,
+        _AGENDA,
         "if datetime.fromisoformat(at) <= now",
         "if at <= utc_text(now)",
         _BATCHES,
     ),
     Mutant(
         "ready is said before AWS says active",
-        _FOLLOWING,
-        "if receipt.state in ACTIVE_WORDS:\n            words",
-        "if receipt.state in ACTIVE_WORDS | WAITING_WORDS:\n            words",
+        _MILESTONES,
+        "if receipt.state in ACTIVE_WORDS:\n        words",
+        "if receipt.state in ACTIVE_WORDS | WAITING_WORDS:\n        words",
         _FOLLOWS,
     ),
     Mutant(
@@ -385,7 +387,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "of what AWS forgot it is said that I keep looking",
-        _FOLLOWING,
+        _MILESTONES,
         "if receipt.gone or receipt.last_error or parent_of(",
         "if receipt.last_error or parent_of(",
         _JOINS,
@@ -399,9 +401,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "once it was active nothing more is ever said to be ready",
-        _FOLLOWING,
-        "and segment.start <= stored.checked_at < segment.end",
-        "and stored.checked_at < segment.end",
+        _MILESTONES,
+        "and segment.start <= before.checked_at < segment.end",
+        "and before.checked_at < segment.end",
         _MONTH,
     ),
     Mutant(

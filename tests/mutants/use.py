@@ -196,9 +196,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "nobody gets a kit",
-        "bot/services/reservations/following.py",
-        "                sequels.when_ready(tx, reservation, receipt, segment, now=now)",
-        "                pass",
+        "bot/services/reservations/milestones.py",
+        "            sequels.when_ready(tx, reservation, receipt, segment, now=now)",
+        "            pass",
         _GIVING,
     ),
     Mutant(
@@ -259,9 +259,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a doubled event is a second look",
-        "bot/services/reservations/following.py",
-        "        if not tx.dues.plan(due):\n            return False\n        tx.facts.put(name",
-        "        tx.dues.plan(due)\n        tx.facts.put(name",
+        "bot/services/reservations/agenda.py",
+        '    if not tx.dues.plan(_due(place, f"{followed_as}:{why}", at=now)):\n        return False\n',
+        '    tx.dues.plan(_due(place, f"{followed_as}:{why}", at=now))\n',
         _EVENTS,
     ),
     Mutant(

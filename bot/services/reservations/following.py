@@ -10,27 +10,21 @@ from datetime import datetime
 
 from bot.domain.errors import ConflictError
 from bot.domain.lifecycle import LIVE_RESERVATIONS, ReservationState
-from bot.domain.market import Segment
 from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.using import GpuUse
-from bot.domain.values import utc_text
 from bot.ports import Clock, Holdings, Store, Transaction, Utilisation
-from bot.services.reservations import progress, sequels
+from bot.services.reservations import agenda, milestones, progress, sequels
 from bot.services.reservations.extensions import parent_of
 from bot.services.reservations.idling import Idling
 from bot.services.reservations.looking import (
     ACTIVE_WORDS,
-    ENDED_WORDS,
     FAILED_WORDS,
     MINUTE,
-    NOT_ACTIVE_YET,
     PAID_WORDS,
     PENDING_WORDS,
     WAITING_WORDS,
-    lost_of,
     next_look,
     on_minute,
-    segment_at,
     state_from,
 )
 from bot.services.reservations.reminding import Reminding
@@ -38,12 +32,8 @@ from bot.services.reservations.reporting import report_words
 from bot.services.reservations.sharing import end_shares, plan_share
 from bot.services.words.telling import Telling
 
-__all__ = [
-    "ACTIVE_WORDS", "ENDED_WORDS", "FAILED_WORDS", "PENDING_WORDS", "WAITING_WORDS", "Following",
-    "budget_key", "lost_of", "next_look", "segment_at", "state_from",
-]  # fmt: skip
+__all__ = ["ACTIVE_WORDS", "WAITING_WORDS", "Following", "budget_key"]
 
-KIND = "follow"
 CHUNK = 25
 """So many reservations are settled in one transaction: few commits, and no long lock."""
 
@@ -71,7 +61,7 @@ class Following:
     ) -> None:
         """Plan all that follows a purchase, in the transaction that stores its receipts."""
         for account, region in {(one.account, one.region) for one in receipts}:
-            self._plan_look(tx, reservation.id, (account, region), now + MINUTE, now)
+            agenda.plan(tx, reservation.id, (account, region), now + MINUTE, now=now)
         self.reminding.plan(tx, reservation, receipts)
         sequels.when_bought(tx, reservation, receipts, now=now)
         for receipt in receipts:
@@ -79,49 +69,25 @@ class Following:
 
     def followed(self, tx: Transaction, account: str, region: str) -> Sequence[Receipt]:
         """Return what is followed in an account and region and is there."""
-        prefix = _look_name(account, region, "")
-        return [
-            receipt
-            for name in sorted(tx.facts.starting_with(prefix))
-            for receipt in tx.receipts.of(int(name.removeprefix(prefix).removeprefix("gpu-")))
-            if _here(receipt, account, region) and not receipt.gone
-        ]
+        return agenda.followed(tx, (account, region))
 
     def hasten(self, tx: Transaction, receipt: Receipt, *, why: str, now: datetime) -> bool:
-        """Have it looked at now instead of later, once for each `why`; return whether it will be.
-
-        What is not followed any more is left alone.
-        """
-        account, region = receipt.account, receipt.region
-        name = _look_name(account, region, gpu_id(receipt.reservation_id))
-        if tx.facts.get(name) is None:
-            return False
-        subject = f"{KIND}:{account}:{region}"
-        due = Due(
-            key=f"{subject}:{gpu_id(receipt.reservation_id)}:{why}",
-            kind=KIND,
-            subject=subject,
-            at=now,
-            argument=f"{account}|{region}",
-        )
-        if not tx.dues.plan(due):
-            return False
-        tx.facts.put(name, utc_text(now), at=now)
-        return True
+        """Have it looked at now. See agenda.hasten."""
+        return agenda.hasten(tx, receipt, why=why, now=now)
 
     def follow(self, due: Due) -> str:
         """Look once at everything in an account and region whose time has come.
 
         Returns what was done, for the log. After an outage all that waited is one batch.
         """
-        account, region = due.argument.split("|")
+        place = agenda.place_of(due)
         with self.store.reading() as tx:
-            names = self._waiting(tx, account, region)
+            names = agenda.waiting(tx, place, now=self.clock.now())
             before = [
                 receipt
                 for number in names
                 for receipt in tx.receipts.of(number)
-                if _here(receipt, account, region) and not receipt.gone
+                if agenda.is_at(receipt, place) and not receipt.gone
             ]
         if not names:
             return "nothing to look at"
@@ -130,7 +96,7 @@ class Following:
         failed: list[Exception] = []
         for first in range(0, len(names), CHUNK):
             chunk = names[first : first + CHUNK]
-            failed += self._settle_all(chunk, (account, region), seen, gpus)
+            failed += self._settle_all(chunk, place, seen, gpus)
         if failed:
             # All others have moved on; the row is tried again with those that failed alone.
             raise failed[0]
@@ -165,15 +131,6 @@ class Following:
             error for number in names for error in self._settle_all([number], place, seen, gpus)
         ]
 
-    def _waiting(self, tx: Transaction, account: str, region: str) -> list[int]:
-        now = self.clock.now()
-        prefix = _look_name(account, region, "")
-        return sorted(
-            int(name.removeprefix(prefix).removeprefix("gpu-"))
-            for name, at in tx.facts.starting_with(prefix).items()
-            if datetime.fromisoformat(at) <= now
-        )
-
     def _settle(
         self,
         tx: Transaction,
@@ -196,34 +153,12 @@ class Following:
                 )
                 moments += [on_minute(again, now)] if again is not None else []
         self._move(tx, reservation, after, now)
-        here = [receipt for receipt in after if _here(receipt, *place)]
+        here = [receipt for receipt in after if agenda.is_at(receipt, place)]
         regular = next_look(here, now, bought_at=_bought_at(tx, here))
         if regular is None or self._extension_settled(tx, reservation, here):
-            tx.facts.drop(_look_name(*place, gpu_id(reservation_id)))
+            agenda.forget(tx, reservation_id, place)
         else:
-            self._plan_look(tx, reservation_id, place, min((regular, *moments)), now)
-
-    def _plan_look(
-        self,
-        tx: Transaction,
-        reservation_id: int,
-        place: tuple[str, str],
-        at: datetime,
-        now: datetime,
-    ) -> None:
-        account, region = place
-        moment = utc_text(on_minute(at, now))
-        tx.facts.put(_look_name(account, region, gpu_id(reservation_id)), moment, at=now)
-        subject = f"{KIND}:{account}:{region}"
-        tx.dues.plan(
-            Due(
-                key=f"{subject}:{moment}",
-                kind=KIND,
-                subject=subject,
-                at=datetime.fromisoformat(moment),
-                argument=f"{account}|{region}",
-            )
-        )
+            agenda.plan(tx, reservation_id, place, min((regular, *moments)), now=now)
 
     def _take_over(
         self,
@@ -247,61 +182,11 @@ class Following:
             self.telling.note(tx, reservation, f"gone:{stored.id}", words, now=now)
         if saved.segments != stored.segments:
             self.reminding.plan(tx, reservation, [saved])
-            self._say_longer(tx, reservation, stored, saved, now)
+            milestones.say_longer(self.telling, tx, reservation, (stored, saved), now=now)
             self.telling.redraw(tx, reservation, now=now)
-        self._say_progress(tx, reservation, stored, saved, now)
+        milestones.say_progress(self.telling, tx, reservation, (stored, saved), now=now)
         plan_share(tx, reservation, saved, self.telling.configuration, now=now)
         return saved
-
-    def _say_longer(
-        self,
-        tx: Transaction,
-        reservation: Reservation,
-        stored: Receipt,
-        saved: Receipt,
-        now: datetime,
-    ) -> None:
-        before = max((segment.end for segment in stored.segments), default=None)
-        last = max(saved.segments, key=lambda segment: segment.end, default=None)
-        if before is None or last is None or last.end <= before:
-            return
-        if parent_of(tx, reservation.id) is not None:
-            return
-        words = progress.longer_words(reservation, saved, last)
-        self.telling.note(
-            tx, reservation, f"longer:{saved.id}:{utc_text(last.end)}", words, now=now
-        )
-
-    def _say_progress(
-        self,
-        tx: Transaction,
-        reservation: Reservation,
-        stored: Receipt,
-        receipt: Receipt,
-        now: datetime,
-    ) -> None:
-        segment = segment_at(receipt, now)
-        if _ran_before(stored, receipt, segment):
-            return
-        if receipt.gone or receipt.last_error or parent_of(tx, reservation.id) is not None:
-            return
-        if segment is None:
-            coming = [one for one in receipt.segments if one.start > now]
-            over = len(coming) < len(receipt.segments)
-            if coming and over and stored.state in ACTIVE_WORDS:
-                after = min(coming, key=lambda one: one.start)
-                what = f"between:{receipt.id}:{utc_text(after.start)}"
-                words = progress.between_words(reservation, receipt, after)
-                self.telling.note(tx, reservation, what, words, now=now)
-            return
-        part = f"{receipt.id}:{utc_text(segment.start)}"
-        if receipt.state in ACTIVE_WORDS:
-            words = progress.ready_words(reservation, receipt, segment)
-            if self.telling.note(tx, reservation, f"ready:{part}", words, now=now):
-                sequels.when_ready(tx, reservation, receipt, segment, now=now)
-        elif receipt.state in WAITING_WORDS and now - segment.start >= NOT_ACTIVE_YET:
-            words = progress.not_yet_words(receipt, segment)
-            self.telling.note(tx, reservation, f"not-yet:{part}", words, now=now)
 
     def _move(
         self,
@@ -399,7 +284,7 @@ class Following:
                 step = self._save(tx, step, _S.SCHEDULED, receipts, now)
             self._save(tx, step, _S.ENDED, receipts, now, note=note)
             for receipt in tx.receipts.of(parent):
-                self._plan_look(tx, parent, (receipt.account, receipt.region), now, now)
+                agenda.plan(tx, parent, (receipt.account, receipt.region), now, now=now)
         elif words & FAILED_WORDS or all(receipt.gone for receipt in receipts):
             note = f"Not paid: {gpu_id(parent)} ends when it would have."
             self._save(tx, reservation, _S.FAILED, receipts, now, note=note)
@@ -451,24 +336,6 @@ class Following:
 def budget_key(reservation_id: int, leg_number: int) -> str:
     """Return the key of a leg's budget entry."""
     return f"{gpu_id(reservation_id)}/{leg_number}"
-
-
-def _ran_before(stored: Receipt, receipt: Receipt, segment: Segment | None) -> bool:
-    """Return whether the look before this one showed the same run: all was said then.
-
-    A receipt that no look has saved yet has revision 1.
-    """
-    if segment is None or receipt.state not in ACTIVE_WORDS or stored.revision == 1:
-        return False
-    return stored.state in ACTIVE_WORDS and segment.start <= stored.checked_at < segment.end
-
-
-def _look_name(account: str, region: str, name: str) -> str:
-    return f"look:{account}:{region}:{name}"
-
-
-def _here(receipt: Receipt, account: str, region: str) -> bool:
-    return (receipt.account, receipt.region) == (account, region)
 
 
 def _bought_at(tx: Transaction, receipts: Sequence[Receipt]) -> datetime | None:

@@ -18,7 +18,7 @@ from bot.domain.values import dollars, utc_text
 from bot.policy.configuration import Configuration
 from bot.policy.tiers import tier_for
 from bot.ports import Bell, Clock, Holdings, Leftovers, Store
-from bot.services.reservations.following import ENDED_WORDS, FAILED_WORDS
+from bot.services.reservations.looking import ENDED_WORDS, FAILED_WORDS
 from bot.services.words.pleading import Pleading
 from bot.services.words.telling import Telling
 

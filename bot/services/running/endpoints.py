@@ -21,7 +21,7 @@ from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import may_not_decide, not_yours, unfit
 from bot.ports import Bell, Clock, Endpoints, Store, Transaction
-from bot.services.reservations.following import lost_of
+from bot.services.reservations.looking import lost_of
 from bot.services.running import endpoint_words as words
 from bot.services.running.endpoint_stages import (
     OVER,

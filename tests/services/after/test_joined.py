@@ -8,7 +8,7 @@ import pytest
 from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Kind, Segment
 from bot.domain.records import Purchase, Receipt
-from bot.services.reservations.following import state_from
+from bot.services.reservations.looking import state_from
 
 START = datetime(2027, 3, 12, 11, 30, tzinfo=UTC)
 END = datetime(2027, 3, 14, 11, 30, tzinfo=UTC)
