@@ -1,5 +1,6 @@
 """From a text to its one answer: ok, ask or refused. Any text gets a valid one."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
@@ -44,6 +45,9 @@ _MENDS = {
     },
 }
 """What a rule proposes, in the person's own words."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: no character, and nothing that JSON or a database can hold."""
 
 _LEADERS = (
     "start at after by before until between to in lasting strict number one cap because purpose "
@@ -226,7 +230,7 @@ def parse(
         answers=answers or {},
     )
     try:
-        return reader.read(text)
+        return reader.read(_HALF.sub("\N{REPLACEMENT CHARACTER}", text))
     except RefusalError as refusal:
         problem = Problem(
             message=reader.speech.say(refusal.code, **refusal.values),

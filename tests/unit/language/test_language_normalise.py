@@ -88,3 +88,10 @@ def test_the_hint_keeps_what_stood_in_marks_or_about_a_dash(text, hint):
 def test_a_mark_right_behind_a_quote_belongs_to_the_reason(quotes):
     text = f"2 p5.48xlarge 2d because {quotes[0]}\u08caevals{quotes[1]}"
     assert facts(said(text))["reason"] == "\u08caevals"
+
+
+def test_half_a_character_is_answered_like_any_other_and_can_be_kept():
+    asked = said("reserve \ud800 8xH100 for 3 days")
+    assert asked.status == "refused"
+    for answer in (asked, said('2 p5.48xlarge 2d because "\udcff"')):
+        assert answer.model_dump_json().encode()
