@@ -86,8 +86,7 @@ def explained(
         text, market=market, save_market=None, now=now, tz="UTC", locale="en-US", config=config
     )
     if answer["decision"] is None:
-        said = answer["problem"]["message"] if answer["problem"] else "Something is to be asked."
-        return {"status": answer["status"], "total_usd": None, "sentences": [said]}
+        return {"status": answer["status"], "total_usd": None, "sentences": _undecided(answer)}
     options = answer["decision"]["options"]
     total = options[0]["total_usd"] if options else answer["request"]["max_total_usd"]
     if total is None:
@@ -103,6 +102,16 @@ def explained(
         "total_usd": total,
         "sentences": list(explain(Decimal(total), configuration, requester=user, team=team)),
     }
+
+
+def _undecided(answer: dict[str, Any]) -> list[str]:
+    """Return why nothing could be decided, or what has to be said first, with the choices."""
+    if answer["problem"]:
+        return [answer["problem"]["message"]]
+    return [
+        " ".join([one["question"], *(f"[{each['label']}]" for each in one["choices"])])
+        for one in answer["questions"]
+    ]
 
 
 def _nothing_to_ask(not_read: list[dict[str, Any]]) -> str:

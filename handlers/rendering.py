@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
 
 from bot.domain.saying import Code, Mention, Moment, Phrase, Sentence, Strong
 from handlers.reply import Block
@@ -29,6 +30,9 @@ _ALIKE = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "`": _GRAVE, "~": "\N{TILD
 _EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _OUR_PERSON = re.compile(r"(?<![\w;@.<])@([UWS][A-Z0-9]{4,})\b")
 """A person or group in our own sentences; what was typed as <@U…> is escaped and stays out."""
+_UTC_MOMENT = re.compile(r"\b(\d{4}-[01]\d-[0-3]\d) ([0-2]\d:[0-5]\d) UTC\b")
+"""A moment as bot.engine.words writes it."""
+_LONG_HOURS = re.compile(r"\b(\d{1,6}\.\d{2,}) h\b")
 _TOKEN = re.compile(r"<[^<>]*>|&(?:amp|lt|gt);|.", re.DOTALL)
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -62,6 +66,18 @@ def inert(text: str) -> str:
 def shown(text: str) -> str:
     """Return words from outside as mrkdwn that shows exactly them: no markup, no ping."""
     return inert(one_line(text))
+
+
+def dated(text: str) -> str:
+    """Return a sentence of the core as mrkdwn: moments in the reader's zone, hours to a tenth."""
+
+    def here(found: re.Match[str]) -> str:
+        return moment(datetime.fromisoformat(f"{found[1]}T{found[2]}+00:00"))
+
+    def tenth(found: re.Match[str]) -> str:
+        return f"{Decimal(found[1]).quantize(Decimal('0.1'), rounding=ROUND_HALF_UP)} h"
+
+    return _LONG_HOURS.sub(tenth, _UTC_MOMENT.sub(here, shown(text)))
 
 
 def strong(text: str) -> str:

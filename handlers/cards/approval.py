@@ -11,7 +11,7 @@ from bot.services.words.views import CardView
 from handlers import ids
 from handlers.cards import wording
 from handlers.cards.bought import as_bought, confirmed, open_money, paid, so_far
-from handlers.cards.decision import MOST_REASON, budget_after, option_lines
+from handlers.cards.decision import MOST_REASON, TIMES, budget_after, option_lines
 from handlers.cards.limits import single
 from handlers.rendering import (
     Names,
@@ -19,6 +19,7 @@ from handlers.rendering import (
     button,
     context,
     cut,
+    dated,
     moment,
     one_line,
     peopled,
@@ -30,6 +31,7 @@ from handlers.rendering import (
 )
 from handlers.reply import Block, Message
 
+MOST_WARNINGS = 6
 FALLEN_BACK = frozenset(
     {
         ReservationState.QUOTED,
@@ -54,15 +56,21 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
     asked = proposal.state is ProposalState.OPEN
     if asked:
         blocks.append(section("\n".join(_money(view, proposal))))
-    warnings = [f"⚠ {shown(note.text)}" for note in proposal.option.warnings[:6]]
-    if asked and warnings:
-        blocks.append(context(*warnings))
+    if asked:
+        read_at = min(view.decided_at or proposal.asked_at, proposal.asked_at)
+        blocks.append(context(*_warnings(proposal), f"Prices as of {moment(read_at)}"))
     verdicts = tuple(_verdicts(view, names))
     if verdicts:
         blocks.append(context(*verdicts))
     if asked:
         blocks += actions(list(verdict_buttons(proposal)))
     return single(_fallback(view, proposal, names), blocks)
+
+
+def _warnings(proposal: Proposal) -> list[str]:
+    """Return what else to know, without the times that stand above already."""
+    kept = [note for note in proposal.option.warnings if note.code not in TIMES]
+    return [f"⚠ {dated(note.text)}" for note in kept[:MOST_WARNINGS]]
 
 
 def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]:

@@ -25,6 +25,7 @@ from handlers.rendering import (
     code,
     context,
     cut,
+    dated,
     moment,
     one_line,
     section,
@@ -37,9 +38,10 @@ from handlers.reply import Block, Message
 
 MOST_WARNINGS = 4
 MOST_REASON = 300
-SAID_ALREADY = frozenset(
-    {"not_cancellable", "early_termination", "ends_1130_utc", "below_break_even"}
-)
+TIMES = frozenset({"early_termination", "ends_1130_utc"})
+"""Warnings that repeat the last usable minute and the end behind it."""
+
+SAID_ALREADY = TIMES | {"not_cancellable", "below_break_even"}
 """Warnings whose figures stand in the card's own lines."""
 
 BEFORE_BUYING = frozenset(
@@ -190,7 +192,7 @@ def _warnings(option: Option, *, bought: bool = False) -> tuple[str, ...]:
     known = SAID_ALREADY | BEFORE_BUYING if bought else SAID_ALREADY
     told = [note for note in option.warnings if note.code not in known]
     first = sorted(told, key=lambda note: note.code != "joined")
-    return tuple(f"⚠ {shown(note.text)}" for note in first[:MOST_WARNINGS])
+    return tuple(f"⚠ {dated(note.text)}" for note in first[:MOST_WARNINGS])
 
 
 def _through(view: CardView) -> bool:

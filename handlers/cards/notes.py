@@ -101,6 +101,8 @@ def _menu(announcement: Announcement, menu: Menu) -> Block:
 
 
 def _fallback(sections: Sequence[Section], names: Names) -> str:
-    titles = [plain((part.title,)) for part in sections if part.title]
-    sentences = [plain(sentence, names) for part in sections for sentence in part.sentences]
-    return " ".join([*titles, *sentences]) or "gpubot"
+    said: list[str] = []
+    for part in sections:
+        said += [plain((f"{part.title.rstrip('.:')}.",))] if part.title else []
+        said += [plain(sentence, names) for sentence in part.sentences]
+    return " ".join(said) or "gpubot"

@@ -7,7 +7,7 @@ from bot.domain.decision import Decision, Option
 from bot.domain.market import Kind
 from bot.domain.values import exact_dollars
 from handlers.cards import wording
-from handlers.rendering import context, section, shown
+from handlers.rendering import context, dated, section, shown
 from handlers.reply import Block
 
 MOST_OTHERS = 4
@@ -59,7 +59,7 @@ def other_ways(decision: Decision, option: Option | None, *, can: str = "") -> l
     if decision.not_read:
         blocks.append(context(_not_read(decision)))
     if decision.advice:
-        lines = [f"• {shown(note.text)}" for note in decision.advice[:MOST_ADVICE]]
+        lines = [f"• {dated(note.text)}" for note in decision.advice[:MOST_ADVICE]]
         blocks.append(section("\n".join(lines)))
     return blocks
 
@@ -96,7 +96,7 @@ def _ruled_out(decision: Decision, kind: Kind) -> str | None:
     why = RULED_OUT.get(code_said) or next(
         row.reason.text for row in decision.rejected if row.reason.code == code_said
     )
-    return f"✕ {shown(wording.KINDS[kind])} — {shown(why)}"
+    return f"✕ {shown(wording.KINDS[kind])} — {dated(why)}"
 
 
 def _other(other: Option, pick: Option) -> str:

@@ -118,6 +118,12 @@ def amounts(text: str, word: str) -> Decimal:
     return sum((Decimal(one.replace(",", "")) for one in found), Decimal(0))
 
 
+def test_a_budget_says_whose_figures_it_shows_and_from_when(scene):
+    said = scene.say("budget")
+    assert "By my own ledger, as of <!date^" in said
+    assert "What was bought without me is not in it." in said
+
+
 def test_every_look_is_a_verb_of_the_house() -> None:
     assert overview.VERBS.items() <= VERBS.items()
 

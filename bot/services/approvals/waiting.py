@@ -238,7 +238,7 @@ def _asked_words(proposal: Proposal, people: Collection[str]) -> Sentence:
         *_names(people),
         (
             f"{gpu_id(proposal.reservation_id)} asks for {dollars(proposal.ceiling)}: please"
-            " answer until "
+            " answer by "
         ),
         Moment(at=proposal.expires_at),
         ".",
@@ -253,9 +253,12 @@ def _nudge_words(proposal: Proposal, people: Collection[str], number: int) -> Se
     count = f"reminder {number}: " if number > 1 else ""
     return (
         *_names(people),
-        f"{count}{gpu_id(proposal.reservation_id)} for {dollars(proposal.ceiling)} waits since ",
+        (
+            f"{count}{gpu_id(proposal.reservation_id)} for {dollars(proposal.ceiling)} has waited"
+            " for an answer since "
+        ),
         Moment(at=proposal.asked_at),
-        " for an answer; the time for it ends ",
+        "; the time for it ends ",
         Moment(at=proposal.expires_at),
         ".",
     )

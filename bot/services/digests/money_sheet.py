@@ -100,7 +100,12 @@ def day_section(
             Moment(at=midnight),
             ".",
         )
-    return Section(title="Daily ceiling over all teams", sentences=(words,))
+    source: Sentence = (
+        "By my own ledger, as of ",
+        Moment(at=now),
+        ". What was bought without me is not in it.",
+    )
+    return Section(title="Daily ceiling over all teams", sentences=(words, source))
 
 
 def _lines(lines: Sequence[tuple[int, Decimal, Decimal]]) -> Iterable[Sentence]:

@@ -30,7 +30,9 @@ def _sentences(
             f" {receipt.zone or receipt.region}, "
         ),
         Code(text=receipt.id),
-        f" is {health.state}.",
+        f" is {health.state}, seen ",
+        Moment(at=now),
+        ".",
     )
     start = min((part.start for part in receipt.segments), default=now)
     if start > now and not health.machines:

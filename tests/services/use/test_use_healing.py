@@ -44,6 +44,12 @@ def test_an_unhealthy_machine_comes_with_the_way_to_replace_it(world) -> None:
     assert "It costs nothing more" in said
 
 
+def test_health_says_when_it_was_seen(world) -> None:
+    number = world.begun(Kind.CAPACITY_BLOCK)
+    now = phrase_text(Moment(at=world.clock.now()))
+    assert f" is active, seen {now}." in words(world.uses.healing.health(number))
+
+
 def test_a_plan_shows_its_counts(world) -> None:
     number = world.begun(Kind.TRAINING_PLAN, Target.TRAINING_JOB)
     assert "Of 2 machines: 0 used, 2 free, 0 unhealthy." in words(world.uses.healing.health(number))

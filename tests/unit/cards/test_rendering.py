@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import CommandError, UserError
-from bot.domain.saying import Code, Mention, Moment, Strong
+from bot.domain.saying import Announcement, Audience, Code, Mention, Moment, Section, Strong
 from handlers.cards.limits import MOST_BLOCKS, MOST_CHARACTERS, split
+from handlers.cards.notes import note_messages
 from handlers.cards.private import problem_of
 from handlers.rendering import (
     actions,
     button,
     cut,
     cut_mrkdwn,
+    dated,
     escape,
     header,
     label,
@@ -32,6 +34,29 @@ from tests.handlers.office import NOW
 
 GRAVE = "\N{MODIFIER LETTER GRAVE ACCENT}"
 LIVE = re.compile(r"<[!@#h]")
+
+
+def test_moments_of_the_core_are_shown_in_the_reader_s_own_zone():
+    said = dated("It ends at 2027-03-18 11:00 UTC, *not* <later>.")
+    assert "<!date^1805367600^{date_short_pretty} at {time}|Thu 18 Mar 2027, 11:00 UTC>" in said
+    assert "2027-03-18" not in said
+    assert "*" not in said
+    assert "<later>" not in said
+    assert dated("2027-13-99 99:99 UTC") == "2027-13-99 99:99 UTC"
+
+
+def test_hours_of_the_core_are_shown_to_a_tenth():
+    said = "43.4 h are reserved; 48 h were asked, 71.5 h are there."
+    assert dated("43.4333 h are reserved; 48 h were asked, 71.5 h are there.") == said
+
+
+def test_the_spoken_text_keeps_every_title_with_its_own_part():
+    parts = (
+        Section(title="You", sentences=(("You may ask.",),)),
+        Section(title="Teams", sentences=(("vision pays.",),)),
+    )
+    [message] = note_messages(Announcement(kind="whisper", to=Audience(), sections=parts))
+    assert message.text == "You. You may ask. Teams. vision pays."
 
 
 @given(st.text())

@@ -121,6 +121,17 @@ def test_the_policy_says_who_must_agree(capsys, tmp_path) -> None:
     assert "U0BRUNO" in answer["sentences"][0]
 
 
+def test_the_policy_asks_back_with_the_question_and_its_choices(capsys, tmp_path) -> None:
+    path = tmp_path / "gpubot.yaml"
+    path.write_text(EXAMPLE)
+    arguments = ["policy", "explain", "reserve 2 p5.48xlarge for 3 days from Monday"]
+    arguments += ["--as", "U0ANA", "--config", str(path), "--now", "2027-03-15T12:00:00Z"]
+    assert status_of(arguments) == 3
+    said = capsys.readouterr().out
+    assert "When should it start?" in said
+    assert "[Monday 2027-03-15]" in said
+
+
 def test_an_empty_ledger_is_sound_and_says_so(capsys, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("GPUBOT_DATABASE", f"sqlite:///{tmp_path / 'empty.sqlite'}")
     assert status_of(["ledger"]) == 0
