@@ -278,7 +278,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "half a join is paid",
         _PURCHASING,
-        "if len(missing) > 1 and len(missing) == len(proposal.legs):",
+        "if len(to_buy) > 1 and len(to_buy) == len(proposal.legs):",
         "if False:",
     ),
     Mutant("a live call counts as dead", _PURCHASING, "if not orphan and now < old:", "if False:"),

@@ -7,10 +7,8 @@ is never called again, by anybody; what became of it is read in AWS's books.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
-from secrets import token_hex
 
-from bot.domain.errors import BugError, ConflictError, RefusedError
+from bot.domain.errors import ConflictError, RefusedError
 from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Due, Leg, Proposal, Purchase, Receipt, gpu_id
@@ -24,8 +22,10 @@ from bot.services.commitments.drafting import PREPAID
 from bot.services.commitments.requoting import LAUNCHED_AT_START, Fit, Misfit, fresh, hourly
 from bot.services.commitments.spending import Leave, Stop, approvers_of, leave
 from bot.services.commitments.walking import walks
+from bot.services.purchases.legs import agreed_fee, missing
 from bot.services.purchases.lending import Lending
 from bot.services.purchases.money_log import SILENT, MoneyLog, purchase_line
+from bot.services.purchases.naming import purchase_id
 from bot.services.purchases.reconciling import Reconciling
 from bot.services.purchases.settling import DOUBTFUL, Settling, write
 
@@ -91,14 +91,14 @@ class Purchasing:
 
     def _buy_legs(self, allowed: Leave, rows: Sequence[Purchase]) -> str:
         proposal, request = allowed.proposal, allowed.reservation.request
-        missing = _missing(rows, proposal)
-        if len(missing) > 1 and len(missing) == len(proposal.legs):
+        to_buy = missing(rows, proposal)
+        if len(to_buy) > 1 and len(to_buy) == len(proposal.legs):
             # Half a join is of no use: look at all parts before the first is paid.
-            for leg in missing:
+            for leg in to_buy:
                 fit = self._fit(proposal, leg, request)
                 if isinstance(fit, Misfit):
                     return self._lost(proposal, leg, fit)
-        for leg in missing:
+        for leg in to_buy:
             outcome = self._buy_leg(proposal, leg, request)
             if outcome not in (BOUGHT, SHADOWED):
                 return outcome
@@ -147,24 +147,12 @@ class Purchasing:
         over = budgeting.renew(tx, proposal, leg.number, configuration=self.configuration, now=now)
         if over is not None:
             return over
-        spent = sum(
-            (
-                row.fee
-                for row in rows
-                if row.proposal_id == proposal.id
-                and row.leg.number != leg.number
-                and row.state in LIVE_PURCHASES
-            ),
-            Decimal(0),
-        )
-        agreed = next(one.fee for one in proposal.legs if one.number == leg.number)
-        if fit.fee > agreed or spent + fit.fee > proposal.ceiling:
-            raise BugError(f"{fit.fee} on top of {spent} is more than was approved")
+        agreed = agreed_fee(proposal, leg, fit, rows)
         reservation = allowed.reservation
         approvers = approvers_of(tx, proposal) or (POLICY,)
         attempt = sum(row.leg.number == leg.number for row in rows) + 1
         purchase = Purchase(
-            id=self._purchase_id(tx, proposal.reservation_id, leg.number, attempt, now),
+            id=purchase_id(tx, proposal.reservation_id, leg.number, attempt, now=now),
             reservation_id=proposal.reservation_id,
             proposal_id=proposal.id,
             leg=leg.model_copy(update={"segments": fit.segments}),
@@ -382,27 +370,3 @@ class Purchasing:
                 argument=str(reservation_id),
             )
         )
-
-    def _purchase_id(
-        self, tx: Transaction, reservation_id: int, leg_number: int, attempt: int, now: datetime
-    ) -> str:
-        """Return an id that no other installation uses: a tag, a token or a plan name at AWS.
-
-        Letters, digits and single hyphens, at most 63: botocore sagemaker, TrainingPlanName.
-        """
-        installation = tx.facts.get("installation")
-        if installation is None:
-            installation = token_hex(5)
-            tx.facts.put("installation", installation, at=now)
-        return f"gpubot-{installation}-{reservation_id}-{leg_number}-{attempt}"
-
-
-def _missing(rows: Sequence[Purchase], proposal: Proposal) -> tuple[Leg, ...]:
-    """Return the legs of the proposal that none of the rows has bought."""
-    settled = {
-        row.leg.number
-        for row in rows
-        if row.state is PurchaseState.CONFIRMED
-        or (row.state is PurchaseState.SHADOWED and row.proposal_id == proposal.id)
-    }
-    return tuple(leg for leg in proposal.legs if leg.number not in settled)
