@@ -33,6 +33,8 @@ from bot.services.purchases.reconciling import Reconciling
 from bot.services.purchases.retrying import Retrying
 from bot.services.purchases.settling import Settling
 from bot.services.requests.asking import Asking
+from bot.services.requests.lapsing import STEP as LAPSE
+from bot.services.requests.lapsing import Lapsing
 from bot.services.requests.quoting import Quoting
 from bot.services.requests.switching import Switching
 from bot.services.requests.watching import Watching
@@ -188,6 +190,9 @@ def build(
         ),
         quote_others=quoting.quote,
     )  # fmt: skip
+    lapsing = Lapsing(
+        store=store, clock=clock, telling=telling, configuration=configuration, bell=bell
+    )
     watching = Watching(store=store, clock=clock, quoting=quoting, telling=telling, bell=bell)
     used = uses.uses(
         uses.Means(
@@ -259,6 +264,7 @@ def build(
                 REDRAW: glancing.redraw,
                 "digest": digesting.digest,
                 "watch": watching.look,
+                LAPSE: _about(lapsing.lapse),
                 SHARE: sharing.share,
                 UNSHARE: sharing.unshare,
                 **used.steps,

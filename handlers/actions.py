@@ -76,6 +76,11 @@ def _change(pressed: Pressed, desk: Desk) -> Reply:
     return _form(pressed, reservation.request, instead, reservation=reservation.id)
 
 
+def _search(pressed: Pressed, desk: Desk) -> Reply:
+    desk.quoting.again(_reservation(pressed), by=pressed.user)
+    return NOTHING
+
+
 def _cancel(pressed: Pressed, desk: Desk) -> Reply:
     desk.asking.cancel(_reservation(pressed), by=pressed.user)
     return NOTHING
@@ -270,6 +275,7 @@ KNOWN: dict[str, Callable[[Pressed, Desk], Reply]] = {
     ids.ANOTHER: _another,
     ids.CHANGE: _change,
     ids.CANCEL: _cancel,
+    ids.SEARCH: _search,
     ids.CHOICE: _choice,
     ids.FORM: _open_form,
     ids.OLDER: _older,

@@ -59,6 +59,9 @@ class Quoting(Protocol):
     def show(self, reservation_id: int, *, rank: int, by: str) -> None:
         """Put another option on the card."""
 
+    def again(self, reservation_id: int, *, by: str) -> object:
+        """Have the same request searched for again."""
+
     def plan(
         self, request: Request, *, zone: str, requester: str | None
     ) -> tuple[Market, Decision]:

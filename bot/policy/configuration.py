@@ -161,6 +161,8 @@ class ApprovalRules(Model):
 class Limits(Model):
     """Brakes beside the budget. `start_drift`: how much later an instant block may begin.
 
+    `lapse_after`: a quote, or what is blocked, that nobody goes on with for so long has expired.
+
     `idle_gpu_below`: a machine whose GPUs stay under this share counts as not used; None: its
     GPUs are not looked at.
     """
@@ -168,6 +170,7 @@ class Limits(Model):
     start_drift: timedelta = timedelta(minutes=60)
     review_after: timedelta = timedelta(minutes=30)
     retry_for: timedelta = timedelta(hours=24)
+    lapse_after: timedelta = timedelta(days=7)
     idle_after: timedelta = timedelta(minutes=30)
     idle_below: Decimal = Decimal("0.5")
     idle_gpu_below: Annotated[Decimal, Field(ge=0, le=1)] | None = Decimal("0.1")

@@ -13,6 +13,7 @@ from handlers.reply import Block
 SEEN_FIGURES = 12
 """Enough of a digest to tell two decisions on one reservation apart."""
 BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
+SEARCHED_AGAIN = frozenset({State.BLOCKED, State.EXPIRED})
 CLEANED_UP = frozenset({State.ACTIVE, State.ENDED, State.FAILED})
 """States in which something that bills may be left over."""
 
@@ -52,6 +53,8 @@ def _request_buttons(view: CardView) -> Iterator[Block]:
     if state not in BEFORE_MONEY | {State.EXPIRED}:
         return
     value = ids.ButtonValue(reservation=view.reservation.id).text()
+    if state in SEARCHED_AGAIN and not wording.extension(view) and not _too_late(view):
+        yield button("Search again", ids.SEARCH, value)
     if state != State.REQUESTED:
         yield button("Change", ids.CHANGE, value)
     if state != State.EXPIRED:
@@ -62,6 +65,12 @@ def _request_buttons(view: CardView) -> Iterator[Block]:
             style="danger",
             confirm="The request ends here. Nothing has been bought.",
         )
+
+
+def _too_late(view: CardView) -> bool:
+    """Return whether the last start that was asked for has passed."""
+    start = view.reservation.request.latest_start
+    return start is not None and start <= view.seen_at
 
 
 def used_buttons(view: CardView) -> Iterator[Block]:

@@ -209,6 +209,9 @@ class Services:
     def show(self, reservation_id: int, *, rank: int, by: str) -> None:
         self._hear("show", reservation_id, rank, by)
 
+    def again(self, reservation_id: int, *, by: str) -> None:
+        self._hear("again", reservation_id, by)
+
     def plan(
         self, request: Request, *, zone: str, requester: str | None
     ) -> tuple[Market, Decision]:

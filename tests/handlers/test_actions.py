@@ -112,6 +112,11 @@ def test_change_opens_the_form_filled_and_replaces_the_request(office):
     assert office.services.told == [("change", 42, "reserve 3 p5.48xlarge for 72h", "U0ANA")]
 
 
+def test_search_again_is_one_call(office):
+    press(office, ids.SEARCH, ButtonValue(reservation=42))
+    assert office.services.told == [("again", 42, "U0ANA")]
+
+
 def test_cancel_is_one_call(office):
     press(office, ids.CANCEL, ButtonValue(reservation=42))
     assert office.services.told == [("cancel", 42, "U0ANA")]

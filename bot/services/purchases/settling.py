@@ -28,6 +28,7 @@ from bot.services.commitments.closing import Closing
 from bot.services.commitments.refusals import Refusal, advice, sort_of
 from bot.services.commitments.walking import walks
 from bot.services.purchases.standing import Standing
+from bot.services.requests.lapsing import lapse_due
 from bot.services.requests.searching import quote_due, refusal_name
 from bot.services.reservations.following import (
     ACTIVE_WORDS,
@@ -235,6 +236,8 @@ class Settling:
         saved = self._save(tx, reservation, to, why, now)
         if to is ReservationState.QUOTED:
             tx.dues.plan(quote_due(saved, at=now, why=f"after-{saved.revision}"))
+        if to is ReservationState.BLOCKED:
+            tx.dues.plan(lapse_due(saved, self.configuration))
         words: Sentence = (f"Nothing was bought. {why}",)
         self._tell_both(tx, saved, proposal, f"not-bought-{saved.revision}", words=words, now=now)
         self._redraw(tx, saved, proposal, now)

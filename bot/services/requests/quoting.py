@@ -14,7 +14,9 @@ from bot.engine.deciding import decide
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, MarketReader, Store, Transaction
+from bot.services.requests.lapsing import lapse_due
 from bot.services.requests.searching import quote_due, refusal_name
+from bot.services.reservations.extensions import parent_of
 from bot.services.words.telling import Telling
 
 FAR = timedelta(days=365)
@@ -90,6 +92,12 @@ class Quoting:
                 raise UserError(
                     f"{name} is {reservation.state.replace('_', ' ')}; it can't be searched again.",
                     hint=reservation.line,
+                )
+            parent = parent_of(tx, reservation_id)
+            if parent is not None:
+                raise UserError(
+                    f"{name} was more time for {gpu_id(parent)}; ask for that anew.",
+                    hint=f"extend {gpu_id(parent)}",
                 )
             saved = tx.reservations.save(
                 reservation.model_copy(
@@ -218,6 +226,7 @@ class Quoting:
                 },
             )
         )
+        tx.dues.plan(lapse_due(saved, self.configuration))
         self.telling.redraw(tx, saved, now=now)
         return "quoted"
 

@@ -66,7 +66,8 @@ def _spending(configuration: Configuration, switch: Switch) -> Iterable[Sentence
         (
             f"An instant block may start {span(limits.start_drift)} later than approved; a launch"
             f" that finds no capacity is retried for {span(limits.retry_for)}; unclear purchases"
-            f" need a person after {span(limits.review_after)}."
+            f" need a person after {span(limits.review_after)}. A quote that nobody goes on with"
+            f" expires after {span(limits.lapse_after)}."
         ),
     )
     yield (

@@ -33,6 +33,7 @@ from bot.services.purchases.reconciling import Reconciling
 from bot.services.purchases.retrying import Retrying
 from bot.services.purchases.settling import Settling
 from bot.services.requests.asking import Asker, Asking
+from bot.services.requests.lapsing import Lapsing
 from bot.services.requests.quoting import Quoting
 from bot.services.requests.switching import Switching
 from bot.services.reservations.following import Following
@@ -299,10 +300,12 @@ class World:
             pleading=pleading,
         )
         self.quoting = Quoting(**ruled, market=self.aws, catalog=packaged(), telling=telling)
+        self.lapsing = Lapsing(**ruled, telling=telling)
         self.asking = Asking(**ruled, verifying=verifying, telling=telling, closing=closing)
         self.switching = Switching(**ruled, verifying=verifying, telling=telling)
         self.steps: dict[str, Callable[[Due], object]] = {
             "quote": lambda due: self.quoting.quote(int(due.argument)),
+            "lapse": lambda due: self.lapsing.lapse(int(due.argument)),
             "propose-expire": lambda due: self.approving.expire(int(due.argument)),
             "propose-nudge": lambda due: self.approving.nudge(int(due.argument)),
             "buy": lambda due: self.purchasing.buy(int(due.argument)),

@@ -149,6 +149,20 @@ def test_buttons_are_tied_to_the_decision_that_was_shown():
     assert (value.reservation, value.rank, value.seen) == (42, 1, ("d1" * 32)[:12])
 
 
+@pytest.mark.parametrize("state", [State.EXPIRED, State.BLOCKED])
+def test_what_expired_or_is_blocked_can_be_searched_for_again(state):
+    message = decision_card(card(reservation=reservation(state=state, note="Nobody came.")))
+    assert names(message)[0] == ids.SEARCH
+    assert ids.CHANGE in names(message)
+    assert "Nobody came." in words(message)
+
+
+def test_a_start_that_has_passed_can_only_be_changed():
+    past = request(latest_start=NOW - timedelta(minutes=1))
+    gone = reservation(state=State.EXPIRED, request=past)
+    assert names(decision_card(card(reservation=gone))) == [ids.CHANGE]
+
+
 def test_another_option_goes_round():
     two = card(reservation=reservation(shown_rank=2))
     buttons = {e["action_id"]: e for b in decision_card(two).blocks for e in elements(b)}
