@@ -21,6 +21,7 @@ from bot.language.settling import Option, Settling, distinct_of
 from bot.language.spans import Span
 from bot.language.zones import Zone
 
+_DAY = timedelta(days=1)
 _SUGGESTED_HOURS = (24, 72, 168)
 _ALONE = frozenset(("clock", "until", "span", "zone"))
 """Parts that may lack a day, or lend a zone."""
@@ -40,6 +41,8 @@ def settle_timing(settling: Settling, *, needs_duration: bool) -> None:
     lengths: list[Option] = []
     if exact is not None and isinstance(start, Start) and start.latest is not None:
         lengths = settle_range(settling, exact, start)
+    if exact is not None and start is None:
+        _refuse_longer_than_a_day(settling, span_of(exact))
     known = start if isinstance(start, Start) else None
     settle_deadline(settling, known)
     needed = needs_duration and (exact is None or bool(lengths))
@@ -160,6 +163,25 @@ def _refuse_longer(settling: Settling, said: list[Decimal], ranges: list[object]
     """Refuse a duration that is longer than the range it is said with."""
     window = max((held[0] for held in ranges if isinstance(held, tuple)), default=None)
     if window is not None and any(hours > window for hours in said):
+        raise RefusalError(
+            "window_short",
+            tokens=settling.span("duration"),
+            window=plain_text(window.quantize(Decimal("0.1"))),
+            hours=rate_text(max(said)),
+        )
+
+
+def _refuse_longer_than_a_day(settling: Settling, span: Span) -> None:
+    """Refuse a duration that no day to be asked could fit between two times of a day."""
+    said = [hours for hours in settling.readings("duration") if isinstance(hours, Decimal)]
+    first, second = span.first.clock, span.second.clock
+    if not said or first is None or second is None or span.second.day is not None:
+        return
+    day = _DAY // timedelta(seconds=1)
+    longest = max((end - begin) % day or day for begin in first.seconds for end in second.seconds)
+    window = Decimal(int(longest)) / 3600
+    # On the night of a clock change it is an hour longer.
+    if min(said) > window + 1:
         raise RefusalError(
             "window_short",
             tokens=settling.span("duration"),

@@ -24,6 +24,15 @@ def _of(file: str, tests: tuple[str, ...], *breaks: tuple[str, str, str]) -> tup
 
 MUTANTS: tuple[Mutant, ...] = (
     *_of(
+        "settle_timing.py",
+        _WHEN,
+        (
+            "a day is asked that no answer could fit",
+            "    if min(said) > window + 1:",
+            "    if min(said) > window + 100:",
+        ),
+    ),
+    *_of(
         "words/english.py",
         _WHEN,
         ("after means by", '"by": said("by")', '"by": said("after")'),

@@ -422,3 +422,22 @@ def test_a_range_of_hours_with_a_dash_is_never_taken_for_a_zone():
 )
 def test_an_offset_that_is_written_to_a_time_is_its_zone(text, start):
     assert facts(said(f"2 p5.48xlarge 2d {text}"))["earliest_start"] == start
+
+
+@pytest.mark.parametrize(
+    ("window", "length", "status"),
+    [
+        ("from 10pm to 6am", "72 hours", "refused"),
+        ("from 10pm to 6am", "2d", "refused"),
+        ("from 10pm to 6am", "8 hours", "ask"),
+        ("from 9pm to 9pm", "24h", "ask"),
+        ("from 9pm to 9pm", "26h", "refused"),
+        ("from 10pm to 6am on monday", "2d", "ask"),
+    ],
+)
+def test_a_length_that_no_day_could_fit_is_refused_before_a_day_is_asked(window, length, status):
+    answer = said(f"reserve p5.48xlarge {length} {window}", zone="UTC")
+    assert answer.status == status
+    if status == "refused":
+        assert "The window is" in answer.problem.message
+        assert said(answer.problem.hint, zone="UTC").status in {"ok", "ask"}
