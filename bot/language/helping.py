@@ -1,5 +1,6 @@
 """Help: every verb with what it does and lines that parse, in each language."""
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -26,19 +27,29 @@ VERBS: dict[str, tuple[VerbHelp, ...]] = {language: _verbs(language) for languag
 """The verbs in the order of help, by language (en, pt, es)."""
 
 
+_SUCH_AS = {"en": "e.g.", "pt": "p. ex.", "es": "p. ej."}
+_PERSON = re.compile(r"<@U[A-Z0-9]+>")
+
+
+def _as_typed(example: str) -> str:
+    """Return the line as somebody types it: Slack makes <@U…> of a name behind an @."""
+    return _PERSON.sub("@lin", example)
+
+
 def help_text(verb: str | None, locale: str, known: Collection[str]) -> str:
     """Return the help on all known verbs, or on one; a verb outside `known` is not there yet."""
-    verbs = VERBS[language_of(locale)]
+    language = language_of(locale)
+    verbs = VERBS[language]
     say = speech_of(locale).say
     if verb is not None:
         found = next((entry for entry in verbs if entry.verb == verb), None)
         if found is None or verb not in known:
             return say("not_available", verb=verb)
-        examples = "\n".join(f"    /gpu {example}" for example in found.examples)
+        examples = "\n".join(f"    /gpu {_as_typed(example)}" for example in found.examples)
         return f"{found.verb}: {found.about}\n{examples}"
     lines = [say("help_title")]
     lines += [
-        f"{entry.verb}: {entry.about}  e.g. `/gpu {entry.examples[0]}`"
+        f"{entry.verb}: {entry.about}  {_SUCH_AS[language]} `/gpu {_as_typed(entry.examples[0])}`"
         for entry in verbs
         if entry.verb in known
     ]

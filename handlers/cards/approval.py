@@ -58,7 +58,9 @@ def approval_card(view: CardView, names: Names = unnamed) -> Message:
         blocks.append(section("\n".join(_money(view, proposal))))
     if asked:
         read_at = min(view.decided_at or proposal.asked_at, proposal.asked_at)
-        blocks.append(context(*_warnings(proposal), f"Prices as of {moment(read_at)}"))
+        warnings = _warnings(proposal)
+        blocks += [context(*warnings)] if warnings else []
+        blocks.append(context(f"Prices as of {moment(read_at)}"))
     verdicts = tuple(_verdicts(view, names))
     if verdicts:
         blocks.append(context(*verdicts))
@@ -90,8 +92,8 @@ def _question(view: CardView, proposal: Proposal, names: Names) -> Iterator[str]
                 yield shown(why)
     team = f", team {shown(proposal.team)}" if proposal.team else ""
     yield f"Asked by {shown(names(proposal.asked_by))}{team}"
-    if request.reason:
-        yield f"For: {shown(cut(one_line(request.reason), MOST_REASON))}"
+    if reason := one_line(request.reason or ""):
+        yield f"For: {shown(cut(reason, MOST_REASON))}"
     else:
         yield "No reason was given"
 
@@ -174,7 +176,8 @@ def _alternative(view: CardView, option: Option) -> Option | None:
 def _verdicts(view: CardView, names: Names) -> Iterator[str]:
     for approval in view.approvals:
         said = "Approved" if approval.verdict == "approve" else "Denied"
-        why = f": {shown(approval.reason)}" if approval.reason else ""
+        reason = shown(approval.reason or "")
+        why = f": {reason}" if reason else ""
         yield f"{said} by {shown(names(approval.approver))} {moment(approval.at)}{why}"
 
 

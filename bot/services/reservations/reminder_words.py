@@ -25,7 +25,13 @@ def start_words(
         Code(text=place),
         ", and room in your launch quota. I say so here the moment AWS shows it active.",
     )
-    if receipt.kind is Kind.TRAINING_PLAN:
+    if receipt.target == Target.ENDPOINT:
+        ready = (
+            "Have your model in SageMaker by then. ",
+            Code(text=f"/gpu endpoint create {gpu_id(reservation.id)} your-model"),
+            " can be sent now: it makes the endpoint the moment AWS shows the plan active.",
+        )
+    elif receipt.kind is Kind.TRAINING_PLAN:
         ready = (
             (
                 "Have ready by then: your job or cluster definition with the plan's ARN, and the"

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.market import Segment
+from bot.domain.market import Kind, Segment
 
 START = datetime(2027, 3, 12, 11, 30, tzinfo=UTC)
 END = datetime(2027, 3, 14, 11, 30, tzinfo=UTC)
@@ -20,6 +20,14 @@ def test_the_start_is_reminded_of_a_day_and_an_hour_ahead(world) -> None:
     world.run_until(START - timedelta(minutes=59))
     assert len(world.saying("Have ready")) == 2
     assert all("U0ANA" in said for said in world.saying("Have ready"))
+
+
+def test_whoever_has_a_plan_for_endpoints_is_told_the_line_that_makes_one(world) -> None:
+    plan = world.bought(START, END, kind=Kind.TRAINING_PLAN, target="endpoint")
+    world.run_until(START - timedelta(hours=23, minutes=59))
+    [said] = world.saying("Have your model in SageMaker by then.")
+    assert f"/gpu endpoint create gpu-{plan.id} your-model" in said
+    assert world.saying("job or cluster definition") == []
 
 
 def test_the_last_usable_moment_is_before_the_end_and_told_before_aws_tells(world) -> None:

@@ -244,6 +244,15 @@ def test_every_example_of_help_parses(language):
 
 
 @pytest.mark.parametrize("language", ["en", "pt", "es"])
+def test_help_shows_people_as_they_are_typed_and_speaks_one_language(language):
+    text = help_text(None, LOCALES[language], {"reserve", "handover"})
+    assert "<@" not in text
+    assert " 41 @lin`" in text
+    assert "<@" not in help_text("handover", LOCALES[language], {"handover"})
+    assert ("e.g." in text) == (language == "en")
+
+
+@pytest.mark.parametrize("language", ["en", "pt", "es"])
 def test_help_shows_only_what_is_there(language):
     text = help_text(None, LOCALES[language], {"reserve", "stop"})
     assert "reserve:" in text
