@@ -20,7 +20,7 @@ from bot.services.commitments.closing import Closing
 from bot.services.endings.extending import Extending, asked_words
 from bot.services.endings.handing import Handing
 from bot.services.endings.moving import Moving
-from bot.services.endings.prolonging import Prolonging
+from bot.services.endings.prolonging import Prolonging, being_bought
 from bot.services.endings.releasing import Releasing, offer_of
 from bot.services.reservations.ending_as_planned import let_end
 from bot.services.reservations.idling import Idling
@@ -124,9 +124,12 @@ class Afterwards:
             reservation = tx.reservations.get(reservation_id)
             self._check(reservation, by)
             let_end(tx, reservation, now=now)
+            running = self.extending.recall(tx, reservation, by=by, now=now)
             tx.audit.append(
                 AuditEntry(at=now, actor=by, action="end.wanted", reservation_id=reservation_id)
             )
+        if running is not None:
+            return ((f"{gpu_id(reservation_id)} is to end. {being_bought(running.id)}",),)
         return (
             (
                 (
@@ -186,6 +189,7 @@ def afterwards(means: Means, *, quote_others: Callable[[int], object]) -> Afterw
         tendering=means.tendering,
         proposing=means.proposing,
         closing=means.closing,
+        verifying=means.verifying,
         pleading=means.pleading,
         telling=means.telling,
         configuration=means.configuration,
@@ -201,7 +205,6 @@ def afterwards(means: Means, *, quote_others: Callable[[int], object]) -> Afterw
             clock=means.clock,
             extending=extending,
             tendering=means.tendering,
-            verifying=means.verifying,
             telling=means.telling,
             configuration=means.configuration,
             bell=means.bell,

@@ -24,6 +24,7 @@ _HANDING = "bot/services/endings/handing.py"
 _DIGESTING = "bot/services/digests/digesting.py"
 _LINES = "bot/services/digests/digest_lines.py"
 _DELIVERING = "bot/services/words/delivering.py"
+_LAPSING = "bot/services/requests/lapsing.py"
 
 _BATCHES = ("tests/services/after/test_batches.py",)
 _FOLLOWS = ("tests/services/after/test_following.py",)
@@ -34,6 +35,7 @@ _RELEASES = ("tests/services/after/test_releasing.py",)
 _DIGESTS = ("tests/services/after/test_digesting.py", "tests/services/after/test_digest_sizes.py")
 _PROLONGS = ("tests/services/after/test_prolonging.py",)
 _HEARD = "test_all_that_should_be_heard_is_heard_in_time_and_nothing_else[spring in memory]"
+_LAPSES = ("tests/services/money/test_lapsing.py",)
 _MONTH = (f"tests/system/month/test_month.py::{_HEARD}",)
 _JOINS = ("tests/services/after/test_joined.py",)
 _PROGRESS = "bot/services/reservations/progress.py"
@@ -337,6 +339,83 @@ MUTANTS: tuple[Mutant, ...] = (
         _PROLONGS,
     ),
     Mutant(
+        "what was committed before it was stopped is bought",
+        _EXTENDING,
+        "if child.state not in BEFORE_PURCHASE:",
+        "if child.state is not _S.QUOTED:",
+        _PROLONGS,
+    ),
+    Mutant(
+        "stopping takes a person's own extension back",
+        _PERMISSIONS,
+        "if value == str(child)), None)",
+        "if value != str(child)), str(child))",
+        _PROLONGS,
+    ),
+    Mutant(
+        "a new permission plans nothing for an end that was tried",
+        _PROLONGING,
+        "now=now, anew=True)",
+        "now=now)",
+        _PROLONGS,
+    ),
+    Mutant(
+        "what was stopped stays stopped under a new permission",
+        _EXTENDING,
+        "tx.facts.drop(name)",
+        "tx.facts.get(name)",
+        _PROLONGS,
+    ),
+    Mutant(
+        "the last word that it is not extended is swallowed",
+        _PROLONGING,
+        'if again else f"not-prolonged:{this}:{attempt}"',
+        'if again or attempt else ""',
+        _PROLONGS,
+    ),
+    Mutant(
+        "a kill before it was told leaves it untold",
+        _EXTENDING,
+        "return done if child.state not in VOID else None",
+        "return None",
+        _PROLONGS,
+    ),
+    Mutant(
+        "what was tidied away counts as extended",
+        _EXTENDING,
+        "child.state is _S.EXPIRED else child",
+        "child.id < 0 else child",
+        _PROLONGS,
+    ),
+    Mutant(
+        "the ledger does not say who allowed an extension",
+        "bot/services/approvals/proposing.py",
+        "if allowed_by != POLICY:",
+        'if allowed_by == "":',
+        _PROLONGS,
+    ),
+    Mutant(
+        "a press goes on under a permission of who owns it meanwhile",
+        _EXTENDING,
+        "if permission is None or permission.by in (reservation.owner, reservation.requester):",
+        "if permission is None:",
+        _EXTENDS,
+    ),
+    Mutant(
+        "a press under the permission of somebody who left asks nobody",
+        _EXTENDING,
+        "return by if self.obstacle(by, parent, permission.up_to) is None else None",
+        "return by",
+        _EXTENDS,
+    ),
+    Mutant(
+        "a press goes on under a permission that was stopped meanwhile",
+        _EXTENDING,
+        "proposal = self._open(child, draft, unless=changed, allowed_by=allowed_by)",
+        "proposal = self._open(child, draft, allowed_by=allowed_by)",
+        _EXTENDS,
+    ),
+    Mutant(
         "a repeated step extends twice",
         _EXTENDING,
         "tx.facts.put(once, str(child.id), at=now)",
@@ -412,5 +491,47 @@ MUTANTS: tuple[Mutant, ...] = (
         "return parts[0] if len(parts) == 1 else None",
         "return parts[0] if parts else None",
         _PROLONGS,
+    ),
+    Mutant(
+        "a quote is never forgotten",
+        _LAPSING,
+        "first = forgotten if end is None else min(forgotten, end)",
+        "first = forgotten + timedelta(days=999) if end is None else min(forgotten, end)",
+        _LAPSES,
+    ),
+    Mutant(
+        "a quote outlives its time",
+        _LAPSING,
+        "return min(times, default=None)",
+        "return None",
+        _LAPSES,
+    ),
+    Mutant(
+        "what a late search found is gone at once",
+        _LAPSING,
+        "return max(first, reservation.updated_at + LEAST)",
+        "return first",
+        _LAPSES,
+    ),
+    Mutant(
+        "what is before approvers lapses",
+        _LAPSING,
+        "LAPSING = frozenset({ReservationState.QUOTED, ReservationState.BLOCKED})",
+        "LAPSING = frozenset(set(ReservationState) - {ReservationState.EXPIRED})",
+        _LAPSES,
+    ),
+    Mutant(
+        "a quote that somebody turned to ends all the same",
+        _LAPSING,
+        "if now < due.at:",
+        "if now < reservation.created_at:",
+        _LAPSES,
+    ),
+    Mutant(
+        "what is blocked stays for ever",
+        "bot/services/purchases/settling.py",
+        "if to is ReservationState.BLOCKED:",
+        "if to is ReservationState.SHADOWED:",
+        _LAPSES,
     ),
 )

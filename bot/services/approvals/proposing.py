@@ -6,10 +6,11 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.decision import Option
-from bot.domain.errors import MarketError, UserError
+from bot.domain.errors import IndeterminateError, MarketError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import (
+    Approval,
     AuditEntry,
     DecisionRecord,
     Leg,
@@ -19,7 +20,7 @@ from bot.domain.records import (
     gpu_id,
 )
 from bot.domain.saying import Code, Mention, Moment, Sentence
-from bot.domain.values import dollars, money_text
+from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.permitting import not_yours
@@ -72,25 +73,32 @@ class Proposing:
         return self.open(draft)
 
     def open(
-        self, draft: Proposal, *, unless: Callable[[Transaction], str | None] | None = None
+        self,
+        draft: Proposal,
+        *,
+        unless: Callable[[Transaction], str | None] | None = None,
+        allowed_by: str = POLICY,
     ) -> Proposal:
         """Rehearse a draft at AWS and put it before its approvers; return it as stored.
 
         Whoever calls has checked who asks and for what; `unless` says in the transaction that
-        stores it what speaks against it. Raises UserError as `propose` does.
+        stores it what speaks against it, `allowed_by` who allowed ahead what needs nobody now.
+        Raises UserError as `propose` does.
         """
         if draft.option.kind is not Kind.OWNED:
+            with self.store.reading() as tx:
+                self._check_switch(tx)
             self._rehearse(draft)
         now = self.clock.now()
         with self.store.transaction() as tx:
             fresh = tx.reservations.get(draft.reservation_id)
-            if fresh.version != draft.version or fresh.state not in PROPOSABLE:
-                raise UserError(f"{gpu_id(fresh.id)} has moved on; look at its card.")
             against = unless(tx) if unless is not None else None
             if against is not None:
                 raise UserError(against)
+            if fresh.version != draft.version or fresh.state not in PROPOSABLE:
+                raise UserError(f"{gpu_id(fresh.id)} has moved on; look at its card.")
             self._check_money(tx, draft, now)
-            proposal = self._store(tx, fresh, draft, now)
+            proposal = self._store(tx, fresh, draft, now, allowed_by=allowed_by)
         self.bell.ring()
         return proposal
 
@@ -188,6 +196,12 @@ class Proposing:
             raise UserError(
                 "AWS could not be asked just now whether this can be bought. Please try again."
             ) from error
+        except IndeterminateError as error:
+            self._stop_all(draft, error)
+            raise UserError(
+                "AWS may have taken a trial run for a purchase. An administrator is looking;"
+                " nothing more is bought until then."
+            ) from error
         if not reasons:
             return
         text = "This can't be bought as things are: " + " ".join(dict.fromkeys(reasons))
@@ -202,6 +216,51 @@ class Proposing:
         self.bell.ring()
         raise UserError(text)
 
+    def _stop_all(self, draft: Proposal, error: IndeterminateError) -> None:
+        """Turn the switch off and have the administrators look: a rehearsal may have spent.
+
+        Nobody approved it and no purchase stands for it, so that no look-up could ever settle it;
+        and the next rehearsal could spend again.
+        """
+        now = self.clock.now()
+        leg = draft.legs[0]
+        words: Sentence = (
+            "AWS did not treat a DryRun as one, while ",
+            Mention(id=draft.asked_by, ping=False),
+            f" asked for {gpu_id(draft.reservation_id)}: {error}. It may have sold ",
+            Code(text="+".join(draft.option.refs)),
+            (
+                f" for {dollars(draft.ceiling)} in account {leg.account}, {leg.region}. Please"
+                " look there for what carries the tag value “rehearsal”. I stopped all"
+                " purchasing; resume it once you know."
+            ),
+        )
+        with self.store.transaction() as tx:
+            before = switch_of(tx, self.configuration)
+            tx.facts.put("switch", Switch.OFF.value, at=now)
+            tx.audit.append(
+                AuditEntry(
+                    at=now,
+                    actor=draft.asked_by,
+                    action="rehearsal.in_doubt",
+                    reservation_id=draft.reservation_id,
+                    facts={
+                        "from": before,
+                        "to": Switch.OFF,
+                        "why": str(error),
+                        "fee": money_text(draft.ceiling),
+                        "offering": "+".join(draft.option.refs),
+                    },
+                )
+            )
+            fresh = tx.reservations.get(draft.reservation_id)
+            what = f"rehearsal-{utc_text(now)}"
+            self.telling.note(tx, fresh, what, (words,), now=now)
+            for administrator in self.configuration.administrators:
+                self.telling.tell(tx, administrator, what, (words,), now=now)
+            self.telling.redraw(tx, fresh, now=now)
+        self.bell.ring()
+
     def _used_in(self, leg: Leg, team: str | None) -> str | None:
         """Return the account that a leg will be shared with; None when it stays."""
         passage = elsewhere(
@@ -213,11 +272,14 @@ class Proposing:
         )
         return passage.user if passage is not None and passage.shareable else None
 
+    def _check_switch(self, tx: Transaction) -> None:
+        if switch_of(tx, self.configuration) is Switch.OFF:
+            raise UserError("Purchasing is stopped. An administrator can resume it.")
+
     def _check_money(self, tx: Transaction, draft: Proposal, now: datetime) -> None:
         if draft.option.kind is Kind.OWNED:
             return
-        if switch_of(tx, self.configuration) is Switch.OFF:
-            raise UserError("Purchasing is stopped. An administrator can resume it.")
+        self._check_switch(tx)
         over = budgeting.overrun(
             tx, draft.ceiling, team=draft.team, configuration=self.configuration, now=now
         )
@@ -225,7 +287,13 @@ class Proposing:
             raise UserError(over.text, hint="budget")
 
     def _store(
-        self, tx: Transaction, reservation: Reservation, draft: Proposal, now: datetime
+        self,
+        tx: Transaction,
+        reservation: Reservation,
+        draft: Proposal,
+        now: datetime,
+        *,
+        allowed_by: str,
     ) -> Proposal:
         self.closing.withdraw_proposal(
             tx, reservation, now=now, note="a newer question replaced it"
@@ -259,11 +327,22 @@ class Proposing:
             )
         )
         if proposal.auto:
+            if allowed_by != POLICY:
+                tx.proposals.give(
+                    Approval(
+                        proposal_id=proposal.id,
+                        approver=allowed_by,
+                        verdict="approve",
+                        at=now,
+                        fee=proposal.ceiling,
+                        reason="allowed ahead",
+                    )
+                )
             return commit(
                 tx,
                 proposal,
                 saved,
-                by=POLICY,
+                by=allowed_by,
                 now=now,
                 telling=self.telling,
                 configuration=self.configuration,

@@ -12,22 +12,30 @@ from typing import NoReturn
 
 from bot.domain.decision import Certainty, Note, Option
 from bot.domain.errors import UserError
-from bot.domain.lifecycle import ProposalState, ReservationState
+from bot.domain.lifecycle import BEFORE_PURCHASE, ProposalState, ReservationState
 from bot.domain.records import AuditEntry, Leg, Proposal, Reservation, gpu_id
 from bot.domain.request import Request, Target
 from bot.domain.saying import Code, Moment, Sentence, Strong
 from bot.domain.values import dollars, money_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import not_yours
+from bot.policy.permitting import Obstacle, may_approve, not_yours
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.approvals.proposing import Proposing
 from bot.services.commitments.closing import Closing
+from bot.services.commitments.committing import POLICY
 from bot.services.requests.searching import quote_due
 from bot.services.reservations.extensions import link, open_child, parent_of
 from bot.services.reservations.looking import lost_of
-from bot.services.reservations.permissions import permission_of, permit_press, spent_on_extensions
+from bot.services.reservations.permissions import (
+    VOID,
+    permission_of,
+    permit_press,
+    prolonged_as,
+    spent_on_extensions,
+)
 from bot.services.reservations.tendering import Tender, Tendering, last_receipt, on_sale
+from bot.services.verifying import Verifying
 from bot.services.words.pleading import Pleading
 from bot.services.words.telling import Telling
 
@@ -37,6 +45,8 @@ TIDY_AFTER = timedelta(minutes=15)
 """An extension that was filed and never asked for is closed after so long."""
 
 _S = ReservationState
+UNDER_WAY = frozenset({_S.PURCHASING, _S.NEEDS_REVIEW, _S.PAYMENT_PENDING})
+"""An extension in these states is paid for, or may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +58,7 @@ class Extending:
     tendering: Tendering
     proposing: Proposing
     closing: Closing
+    verifying: Verifying
     pleading: Pleading
     telling: Telling
     configuration: Configuration
@@ -66,8 +77,20 @@ class Extending:
         tender = self.tendering.tender(reservation_id, hours=int(hours))
         if tender.leg is None or tender.fee is None or tender.until is None:
             raise UserError(tender.why or "There is nothing that could be prolonged.")
+        allowed_by = self._allower(parent, tender)
         child = self._file(parent, tender, hours, by=by)
-        proposal = self._open(child, self._draft(parent, child, tender, by=by))
+        draft = self._draft(parent, child, tender, by=by)
+        if allowed_by is None or draft.auto:
+            proposal = self._open(child, draft)
+        else:
+            draft = draft.model_copy(update={"auto": True})
+
+            def changed(tx: Transaction) -> str | None:
+                if _allows(tx, parent.id, draft.ceiling, apart=child.id) == allowed_by:
+                    return None
+                return "What was allowed ahead has changed just now; press Extend again."
+
+            proposal = self._open(child, draft, unless=changed, allowed_by=allowed_by)
         if proposal.state is ProposalState.OPEN:
             self._offer_more(proposal, reservation_id)
         self.bell.ring()
@@ -79,32 +102,76 @@ class Extending:
         tender: Tender,
         *,
         once: str,
+        allowed_by: str,
         unless: Callable[[Transaction], str | None],
     ) -> Proposal | None:
-        """Extend by what was tendered under a permission; None when `once` says it was done.
+        """Extend by what was tendered under a permission; None when `once` says it came to nothing.
 
-        `unless` is asked in both transactions, that which files and that which commits. Raises
-        UserError with what it says, or with what stands in the way.
+        What was committed already comes back as it is. `unless` is asked in both transactions,
+        that which files and that which commits. Raises UserError with what it says, or with what
+        stands in the way.
         """
         leg = _known(tender)
         hours = Decimal((leg.segments[-1].end - leg.segments[0].start) // HOUR)
         with self.store.reading() as tx:
             child = _begun(tx, once)
+            done = tx.proposals.current(child.id) if child is not None else None
         if child is None:
             child = self._file(parent, tender, hours, by=parent.owner, once=once, unless=unless)
         elif child.state is not _S.QUOTED:
-            return None
+            return done if child.state not in VOID else None
         draft = self._draft(parent, child, tender, by=parent.owner)
-        return self._open(child, draft.model_copy(update={"auto": True}), unless=unless)
+        auto = draft.model_copy(update={"auto": True})
+        return self._open(child, auto, unless=unless, allowed_by=allowed_by)
+
+    def recall(
+        self, tx: Transaction, parent: Reservation, *, by: str, now: datetime
+    ) -> Reservation | None:
+        """Take back what extends a reservation by itself and is not bought yet.
+
+        Returns the extension that can't be taken back, because it is being bought; None without.
+        """
+        child = open_child(tx, parent.id)
+        name = prolonged_as(tx, parent.id, child.id) if child is not None else None
+        if child is None or name is None:
+            return None
+        if child.state not in BEFORE_PURCHASE:
+            return child if child.state in UNDER_WAY else None
+        self.closing.withdraw_proposal(tx, child, now=now, note=f"stopped by @{by}")
+        tx.dues.withdraw(gpu_id(child.id))
+        saved = tx.reservations.save(
+            child.model_copy(
+                update={
+                    "state": _S.CANCELLED,
+                    "note": "Stopped before anything was bought.",
+                    "updated_at": now,
+                }
+            )
+        )
+        # A new permission for this end files it anew.
+        tx.facts.drop(name)
+        _write(tx, saved, by, "extension.stopped", now, extends=gpu_id(parent.id))
+        self.telling.redraw(tx, saved, now=now)
+        return None
+
+    def obstacle(self, by: str, parent: Reservation, amount: Decimal) -> Obstacle | None:
+        """Return why this person may not allow so much more of a reservation; asks Slack."""
+        tier = tier_for(amount, self.configuration)
+        people = everyone(tier) if tier is not None else ()
+        standing = self.verifying.standing(by, people)
+        return may_approve(
+            standing, approvers=people, requester=parent.requester, owner=parent.owner
+        )
 
     def _open(
         self,
         child: Reservation,
         draft: Proposal,
         unless: Callable[[Transaction], str | None] | None = None,
+        allowed_by: str = POLICY,
     ) -> Proposal:
         try:
-            return self.proposing.open(draft, unless=unless)
+            return self.proposing.open(draft, unless=unless, allowed_by=allowed_by)
         except UserError as error:
             self._close(child.id, error.message)
             raise
@@ -202,9 +269,8 @@ class Extending:
             raise UserError(f"{dollars(leg.fee)} is more than anybody here may approve.")
         with self.store.reading() as tx:
             receipt = last_receipt(tx, parent.id)
-            free = self._allowed_ahead(tx, parent.id) - spent_on_extensions(
-                tx, parent.id, apart=child.id
-            )
+            spent = spent_on_extensions(tx, parent.id, apart=child.id)
+        free = (self.configuration.approval.extensions_without_asking_usd or Decimal(0)) - spent
         lost = lost_of(receipt) if receipt is not None else timedelta(0)
         expires_at = now + tier.expires
         return Proposal(
@@ -223,11 +289,14 @@ class Extending:
             expires_at=min(expires_at, tender.until or expires_at),
         )
 
-    def _allowed_ahead(self, tx: Transaction, reservation_id: int) -> Decimal:
-        """Return up to which sum this reservation may be extended without asking anybody."""
-        everywhere = self.configuration.approval.extensions_without_asking_usd or Decimal(0)
-        permission = permission_of(tx, reservation_id)
-        return max(everywhere, permission.up_to if permission is not None else Decimal(0))
+    def _allower(self, parent: Reservation, tender: Tender) -> str | None:
+        """Return who allowed the price ahead and still may; None when it has to be asked for."""
+        with self.store.reading() as tx:
+            permission = permission_of(tx, parent.id)
+            by = _allows(tx, parent.id, _known(tender).fee)
+        if permission is None or by is None:
+            return None
+        return by if self.obstacle(by, parent, permission.up_to) is None else None
 
     def _offer_more(self, proposal: Proposal, parent: int) -> None:
         """Let approvers allow the same sum again, ahead of the next time."""
@@ -283,14 +352,27 @@ def _known(tender: Tender) -> Leg:
     return tender.leg
 
 
+def _allows(tx: Transaction, parent: int, fee: Decimal, *, apart: int = 0) -> str | None:
+    """Return who allowed so much more ahead, if it is in force, enough, and somebody else's."""
+    permission, reservation = permission_of(tx, parent), tx.reservations.get(parent)
+    if permission is None or permission.by in (reservation.owner, reservation.requester):
+        return None
+    spent = spent_on_extensions(tx, parent, apart=apart)
+    return permission.by if fee <= permission.up_to - spent else None
+
+
 def _nothing() -> NoReturn:
     raise UserError("There is nothing that could be prolonged.")
 
 
 def _begun(tx: Transaction, once: str) -> Reservation | None:
-    """Return the extension that was filed under that name, whatever became of it."""
+    """Return the extension that was filed under that name; None when it lapsed unbought.
+
+    What lapsed was tidied away while nobody worked on it; no person said no to it.
+    """
     said = tx.facts.get(once)
-    return tx.reservations.get(int(said)) if said is not None else None
+    child = tx.reservations.get(int(said)) if said is not None else None
+    return None if child is not None and child.state is _S.EXPIRED else child
 
 
 def _option(leg: Leg, before: Option | None, lost: timedelta) -> Option:

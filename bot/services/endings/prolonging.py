@@ -15,8 +15,8 @@ from bot.domain.records import AuditEntry, Due, Proposal, Reservation, Switch, g
 from bot.domain.saying import Mention, Moment, Press, Sentence, Strong
 from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import Obstacle, may_approve, may_not_decide, not_yours
-from bot.policy.tiers import everyone, tier_for
+from bot.policy.permitting import Obstacle, may_not_decide, not_yours
+from bot.policy.tiers import tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.endings.extending import Extending
 from bot.services.endings.releasing import offer_of
@@ -37,7 +37,6 @@ from bot.services.reservations.permissions import (
     stop_press,
 )
 from bot.services.reservations.tendering import BUY_BEFORE_END, Tender, Tendering
-from bot.services.verifying import Verifying
 from bot.services.words.announcing import ask_approvers
 from bot.services.words.telling import Telling
 from bot.services.words.views import switch_of
@@ -56,7 +55,6 @@ class Prolonging:
     clock: Clock
     extending: Extending
     tendering: Tendering
-    verifying: Verifying
     telling: Telling
     configuration: Configuration
     bell: Bell
@@ -115,7 +113,7 @@ class Prolonging:
         tier = tier_for(up_to_usd, self.configuration)
         with self.store.reading() as tx:
             parent = tx.reservations.get(reservation_id)
-        obstacle = self._obstacle(by, parent, up_to_usd)
+        obstacle = self.extending.obstacle(by, parent, up_to_usd)
         if obstacle is not None:
             raise may_not_decide(obstacle)
         if tier is not None and tier.needed > 1:
@@ -129,7 +127,9 @@ class Prolonging:
             receipt = only_part(tx.receipts.of(reservation_id))
             keep_permission(tx, reservation_id, permission, now=now)
             _write(tx, parent, by, "extension.permitted", now, up_to=money_text(up_to_usd))
-            at = plan_prolonging(tx, parent, receipt, now=now) if receipt is not None else None
+            at = None
+            if receipt is not None:
+                at = plan_prolonging(tx, parent, receipt, now=now, anew=True)
             self.telling.note(
                 tx,
                 parent,
@@ -156,6 +156,7 @@ class Prolonging:
                 raise UserError(f"{name} is not extended by itself.", hint=f"status {name}")
             drop_permission(tx, reservation_id)
             _write(tx, parent, by, "extension.permission_ended", now)
+            running = self.extending.recall(tx, parent, by=by, now=now)
             words: Sentence = (
                 Strong(text=name),
                 " is no longer extended by itself: ",
@@ -168,12 +169,13 @@ class Prolonging:
                         tx, who, f"unpermitted:{name}:{utc_text(now)}", (words,), now=now
                     )
         self.bell.ring()
-        return ((f"{name} is no longer extended by itself. It ends as planned.",),)
+        what = "It ends as planned." if running is None else being_bought(running.id)
+        return ((f"{name} is no longer extended by itself. {what}",),)
 
     def prolong(self, due: Due) -> str:
         """Extend by a day under the permission if nothing speaks against it (due "prolong")."""
         number_text, receipt_id, end, attempt = due.argument.split("|")
-        number = int(number_text)
+        number, this = int(number_text), f"{receipt_id}:{end}"
         with self.store.reading() as tx:
             parent = tx.reservations.get(number)
             permission = permission_of(tx, number)
@@ -181,25 +183,30 @@ class Prolonging:
         if dropped is not None or permission is None:
             return f"dropped: {dropped}"
         tender = self.tendering.tender(number, hours=STEP_HOURS)
-        obstacle = self._obstacle(permission.by, parent, permission.up_to)
+        obstacle = self.extending.obstacle(permission.by, parent, permission.up_to)
         if tender.fee is None or obstacle is Obstacle.UNVERIFIED:
             why = tender.why or "Slack could not confirm who allowed it."
             again = tender.possible and self._again(number, receipt_id, int(attempt))
-            return self._refuse(parent, permission, receipt_id, end, why, again=again)
+            return self._refuse(parent, permission, this, attempt, why, again=again)
         if obstacle is not None:
             why = "Who allowed it may not allow it any more."
-            return self._refuse(parent, permission, receipt_id, end, why)
+            return self._refuse(parent, permission, this, attempt, why)
 
         def against(tx: Transaction) -> str | None:
+            now_by = permission_of(tx, number)
+            if now_by is not None and now_by.by != permission.by:
+                return "Somebody else allowed it meanwhile."
             return self._against(tx, number, receipt_id, end, tender)
 
         once = prolonged_name(number, receipt_id, end)
         try:
-            proposal = self.extending.by_itself(parent, tender, once=once, unless=against)
+            proposal = self.extending.by_itself(
+                parent, tender, once=once, allowed_by=permission.by, unless=against
+            )
         except UserError as error:
-            return self._refuse(parent, permission, receipt_id, end, error.message)
+            return self._refuse(parent, permission, this, attempt, error.message)
         if proposal is None:
-            return "dropped: it was extended before this end already"
+            return "dropped: it came to nothing before this end already"
         self._tell_done(parent, permission, proposal, end)
         return f"extended by {gpu_id(proposal.reservation_id)}"
 
@@ -239,14 +246,6 @@ class Prolonging:
             )
         return None
 
-    def _obstacle(self, by: str, parent: Reservation, amount: Decimal) -> Obstacle | None:
-        tier = tier_for(amount, self.configuration)
-        people = everyone(tier) if tier is not None else ()
-        standing = self.verifying.standing(by, people)
-        return may_approve(
-            standing, approvers=people, requester=parent.requester, owner=parent.owner
-        )
-
     def _again(self, number: int, receipt_id: str, attempt: int) -> bool:
         """Have it tried once more a little later, as long as AWS sells extensions then."""
         at = self.clock.now() + AGAIN
@@ -261,13 +260,16 @@ class Prolonging:
         self,
         parent: Reservation,
         permission: Permission,
-        receipt_id: str,
-        end: str,
+        this: str,
+        attempt: str,
         why: str,
         *,
         again: bool = False,
     ) -> str:
-        """Say at once, with what can still be done, that it was not extended by itself."""
+        """Say at once, with what can still be done, that it was not extended by itself.
+
+        While it is tried again that is said once for this end; the last word always comes.
+        """
         now, name = self.clock.now(), gpu_id(parent.id)
         more = " I try once more in half an hour." if again else ""
         words: Sentence = (Strong(text=name), f" was not extended by itself: {why}{more}")
@@ -283,7 +285,7 @@ class Prolonging:
             let_end_press(parent.id),
         )
         with self.store.transaction() as tx:
-            what = f"not-prolonged:{receipt_id}:{end}"
+            what = f"not-prolonged:{this}" if again else f"not-prolonged:{this}:{attempt}"
             self.telling.note(tx, parent, what, (words,), now=now, presses=presses)
             self.telling.tell(tx, permission.by, f"{what}:{name}", (words,), now=now)
             _write(tx, parent, "clock", "extension.not_prolonged", now, why=why)
@@ -316,6 +318,14 @@ class Prolonging:
     def _check_own(self, parent: Reservation, by: str) -> None:
         if by not in (parent.requester, parent.owner, *self.configuration.administrators):
             raise not_yours(gpu_id(parent.id))
+
+
+def being_bought(extension_id: int) -> str:
+    """Return the words for one who stops what is paid for, or may be."""
+    return (
+        f"But {gpu_id(extension_id)} is being bought already, and AWS takes nothing back: it is"
+        " one day longer then."
+    )
 
 
 def _permitted_words(

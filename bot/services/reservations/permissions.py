@@ -105,17 +105,27 @@ def only_part(receipts: Iterable[Receipt]) -> Receipt | None:
 
 
 def plan_prolonging(
-    tx: Transaction, reservation: Reservation, receipt: Receipt, *, now: datetime
+    tx: Transaction,
+    reservation: Reservation,
+    receipt: Receipt,
+    *,
+    now: datetime,
+    anew: bool = False,
 ) -> datetime | None:
     """Plan the extension before the receipt's present end; return when, None if it is too late.
 
-    Nobody is surprised: from the permission on there is at least half an hour to stop it.
+    Nobody is surprised: from the permission on there is at least half an hour to stop it. A new
+    permission tries `anew` what came to nothing before this end.
     """
     at = max(prolong_at(receipt), now + NOTICE)
     segment = _last(receipt)
     if at >= segment.end - TOO_LATE:
         return None
-    tx.dues.plan(prolong_due(reservation.id, receipt, segment, at=at))
+    attempt = 1
+    while not tx.dues.plan(prolong_due(reservation.id, receipt, segment, at=at, attempt=attempt)):
+        if not anew:
+            break
+        attempt += 1
     return at
 
 
@@ -158,6 +168,12 @@ def _last(receipt: Receipt) -> Segment:
 def prolonged_name(reservation_id: int, receipt_id: str, end: str) -> str:
     """Return the name of the fact that it was extended by itself before that end: the number."""
     return f"prolonged:{gpu_id(reservation_id)}:{receipt_id}:{end}"
+
+
+def prolonged_as(tx: Transaction, reservation_id: int, child: int) -> str | None:
+    """Return under which name an extension was filed by itself; None for a person's press."""
+    mine = tx.facts.starting_with(f"prolonged:{gpu_id(reservation_id)}:")
+    return next((name for name, value in mine.items() if value == str(child)), None)
 
 
 def _name(reservation_id: int) -> str:

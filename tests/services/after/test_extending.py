@@ -261,3 +261,60 @@ def test_the_card_is_drawn_anew_when_aws_shows_the_new_end(world, monkeypatch) -
     monkeypatch.setattr(Telling, "redraw", noted)
     world.run(timedelta(minutes=20))
     assert number in drawn
+
+
+def test_a_press_under_a_permission_stopped_meanwhile_buys_nothing(world) -> None:
+    number = world.block_held()
+    world.after.permit(number, up_to_usd=Decimal(5000), by=APP1)
+    rehearse = world.aws.rehearse
+
+    def stopped_meanwhile(leg, **how):
+        world.after.revoke(number, by=REQ)
+        return rehearse(leg, **how)
+
+    world.aws.rehearse = stopped_meanwhile
+    with pytest.raises(UserError, match="allowed ahead has changed"):
+        world.after.extend(number, hours=Decimal(24), by=REQ)
+    assert world.money("held") == 0
+
+
+def test_a_press_under_one_s_own_permission_asks_the_others(world) -> None:
+    number = world.block_held()
+    world.after.permit(number, up_to_usd=Decimal(5000), by=APP1)
+    with world.store.transaction() as tx:
+        parent = tx.reservations.get(number)
+        tx.reservations.save(parent.model_copy(update={"owner": APP1}))
+    world.after.extend(number, hours=Decimal(24), by=APP1)
+    assert world.state(number + 1) is ReservationState.PENDING_APPROVAL
+
+
+def test_a_press_under_the_permission_of_somebody_who_left_asks_the_others(world) -> None:
+    number = world.block_held()
+    world.after.permit(number, up_to_usd=Decimal(5000), by=APP1)
+    world.people.inactive.add(APP1)
+    world.after.extend(number, hours=Decimal(24), by=REQ)
+    assert world.state(number + 1) is ReservationState.PENDING_APPROVAL
+
+
+def test_a_press_under_a_permission_names_who_allowed_it(world) -> None:
+    number = world.block_held()
+    world.after.permit(number, up_to_usd=Decimal(5000), by=APP1)
+    world.after.extend(number, hours=Decimal(24), by=REQ)
+    world.work()
+    assert world.aws.calls[-1].approvers == (APP1,)
+
+
+def test_a_press_under_a_permission_of_who_owns_it_meanwhile_buys_nothing(world) -> None:
+    number = world.block_held()
+    world.after.permit(number, up_to_usd=Decimal(5000), by=APP1)
+    rehearse = world.aws.rehearse
+
+    def handed_over_meanwhile(leg, **how):
+        with world.store.transaction() as tx:
+            parent = tx.reservations.get(number)
+            tx.reservations.save(parent.model_copy(update={"owner": APP1}))
+        return rehearse(leg, **how)
+
+    world.aws.rehearse = handed_over_meanwhile
+    with pytest.raises(UserError, match="allowed ahead has changed"):
+        world.after.extend(number, hours=Decimal(24), by=REQ)

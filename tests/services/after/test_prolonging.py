@@ -127,7 +127,23 @@ def test_what_is_stopped_while_aws_is_asked_is_not_bought(world) -> None:
     world.aws.rehearse = stopped_meanwhile
     until(world, LAST)
     assert extensions(world) == []
-    assert world.state(number + 1) is ReservationState.EXPIRED
+    assert world.state(number + 1) is ReservationState.CANCELLED
+
+
+def test_what_who_allowed_it_owns_by_the_time_aws_answers_is_not_bought(world) -> None:
+    number = permitted(world)
+    rehearse = world.aws.rehearse
+
+    def handed_over_meanwhile(leg, **how):
+        with world.store.transaction() as tx:
+            parent = tx.reservations.get(number)
+            tx.reservations.save(parent.model_copy(update={"owner": APP1}))
+        return rehearse(leg, **how)
+
+    world.aws.rehearse = handed_over_meanwhile
+    until(world, LAST)
+    assert extensions(world) == []
+    assert world.saying("nobody approves for themselves")
 
 
 def test_a_day_dearer_than_what_is_left_is_not_bought_and_told_at_once(world) -> None:
@@ -140,6 +156,25 @@ def test_a_day_dearer_than_what_is_left_is_not_bought_and_told_at_once(world) ->
     assert said in told(world, APP1)
     world.after.extend(number, hours=Decimal(24), by=REQ)
     assert world.state(number + 1) is ReservationState.PENDING_APPROVAL
+
+
+def test_a_greater_sum_allowed_after_a_refusal_extends_this_very_end(world) -> None:
+    number = permitted(world, Decimal("2292.47"))
+    until(world, WHEN + timedelta(minutes=10))
+    assert extensions(world) == []
+    world.after.permit(number, up_to_usd=SUM, by=APP2)
+    until(world, WHEN + timedelta(minutes=42))
+    [bought] = extensions(world)
+    assert bought.approvers == (APP2,)
+
+
+def test_what_was_stopped_and_allowed_anew_is_extended_once(world) -> None:
+    number = permitted(world)
+    world.after.prolong(due_now(world, number))
+    world.after.revoke(number, by=REQ)
+    world.after.permit(number, up_to_usd=SUM, by=APP2)
+    until(world, LAST)
+    assert len(extensions(world)) == 1
 
 
 def test_while_purchasing_is_stopped_nothing_is_extended(world) -> None:
@@ -184,6 +219,111 @@ def test_a_crash_between_filing_and_committing_is_taken_up_again(world, monkeypa
         world.state(number + 2)
 
 
+def due_now(world, number):
+    """Return the due row of the present end, a minute before it would be worked on."""
+    until(world, WHEN - timedelta(minutes=1))
+    receipt = world.receipt_of(number)
+    return prolong_due(number, receipt, receipt.segments[-1], at=WHEN)
+
+
+@pytest.mark.parametrize("stop", ["revoke", "let_end"])
+def test_what_is_stopped_before_it_is_bought_is_not_bought(world, stop) -> None:
+    number = permitted(world)
+    world.after.prolong(due_now(world, number))
+    assert world.state(number + 1) is ReservationState.APPROVED
+    [said] = getattr(world.after, stop)(number, by=REQ)
+    assert "ends as planned" in plain_words(said)
+    assert world.state(number + 1) is ReservationState.CANCELLED
+    assert world.money("held") == 0
+    until(world, LAST)
+    assert extensions(world) == []
+
+
+@pytest.mark.parametrize("stop", ["revoke", "let_end"])
+def test_whoever_stops_what_is_being_bought_is_told_that_it_stays(world, stop) -> None:
+    number = permitted(world)
+    said = []
+    due = due_now(world, number)
+
+    def stopped(_purchase) -> None:
+        said.extend(getattr(world.after, stop)(number, by=REQ))
+
+    world.aws.before_buy = stopped
+    world.after.prolong(due)
+    world.purchasing.buy(number + 1)
+    assert len(extensions(world)) == 1
+    words = "".join(plain_words(sentence) for sentence in said)
+    assert f"gpu-{number + 1} is being bought already" in words
+    assert "ends as planned" not in words
+
+
+def plain_words(sentence) -> str:
+    return "".join(phrase_text(phrase) for phrase in sentence)
+
+
+def test_a_person_s_own_extension_goes_on_when_the_permission_is_stopped(world) -> None:
+    number = permitted(world)
+    world.after.extend(number, hours=Decimal(24), by=REQ)
+    world.after.revoke(number, by=REQ)
+    assert world.state(number + 1) is ReservationState.APPROVED
+
+
+def test_a_kill_before_it_was_told_loses_no_word(world, monkeypatch) -> None:
+    number = permitted(world)
+    due = due_now(world, number)
+    with monkeypatch.context() as broken:
+        broken.setattr(type(world.after.prolonging), "_tell_done", dies)
+        with pytest.raises(RuntimeError):
+            world.after.prolong(due)
+    world.restart()
+    until(world, WHEN + timedelta(minutes=2))
+    assert len(extensions(world)) == 1
+    assert world.saying("is being extended by 1 day for $2,292.48, as allowed by U0APP1")
+    assert "is being extended by 1 day" in told(world, APP1)
+
+
+def dies(*_given, **_named):
+    raise RuntimeError("killed")
+
+
+def test_what_was_tidied_away_while_the_bot_was_down_is_extended_all_the_same(
+    world, monkeypatch
+) -> None:
+    number = permitted(world)
+    due = due_now(world, number)
+    with monkeypatch.context() as broken:
+        broken.setattr(type(world.proposing), "open", dies)
+        with pytest.raises(RuntimeError):
+            world.after.prolong(due)
+    world.after.quote(number + 1)
+    assert world.state(number + 1) is ReservationState.EXPIRED
+    until(world, LAST)
+    assert len(extensions(world)) == 1
+
+
+def test_a_person_s_cancelling_of_it_is_the_last_word_for_that_end(world) -> None:
+    number = permitted(world)
+    due = due_now(world, number)
+    world.after.prolong(due)
+    world.asking.cancel(number + 1, by=REQ)
+    until(world, LAST)
+    assert extensions(world) == []
+
+
+def test_ledger_and_audit_say_who_allowed_it(world) -> None:
+    permitted(world)
+    until(world, WHEN + timedelta(minutes=2))
+    [bought] = extensions(world)
+    assert bought.approvers == (APP1,)
+    with world.store.reading() as tx:
+        actors = {
+            entry.actor
+            for entry in tx.audit.of(bought.reservation_id)
+            if entry.action in ("proposal.approved", "purchase.submitted", "purchase.confirmed")
+        }
+    assert actors == {APP1}
+
+
 def test_a_price_that_can_not_be_read_is_asked_for_again_half_an_hour_later(world) -> None:
     permitted(world)
     until(world, WHEN - timedelta(minutes=1))
@@ -193,6 +333,17 @@ def test_a_price_that_can_not_be_read_is_asked_for_again_half_an_hour_later(worl
     world.aws.unreadable = False
     until(world, WHEN + timedelta(minutes=32))
     assert len(extensions(world)) == 1
+
+
+def test_when_it_is_not_tried_again_that_is_said_too(world) -> None:
+    permitted(world)
+    until(world, WHEN - timedelta(minutes=1))
+    world.aws.unreadable = True
+    until(world, WHEN + timedelta(minutes=2))
+    world.aws.unreadable = False
+    world.aws.day_fee = SUM + 1
+    until(world, WHEN + timedelta(minutes=32))
+    assert world.saying("was not extended by itself: A day costs")
 
 
 def test_an_approver_who_has_left_allows_nothing_any_more(world) -> None:
@@ -315,7 +466,8 @@ def test_what_is_extended_by_itself_never_passes_what_was_allowed(
                 settled.add(last.purchase_id)
                 world.aws.pay(well=not fail)
                 world.run(timedelta(minutes=20))
-        policy = [call for call in extensions(world) if call.approvers == ("policy",)]
+        unasked = {("policy",), (APP1,)}
+        policy = [call for call in extensions(world) if call.approvers in unasked]
         charged = [
             sale.fee
             for sale in world.aws.sold
