@@ -17,6 +17,7 @@ from bot.domain.errors import DeliveryError
 from bot.domain.records import Person
 from bot.domain.values import Instant
 from bot.ports import Clock, Store
+from handlers.rendering import one_line
 from handlers.web import call
 
 UNKNOWN_ZONE = "UTC"
@@ -87,7 +88,7 @@ class SlackPeople:
         if not user:
             raise DeliveryError("user_not_found")
         profile = user.get("profile") or {}
-        name = profile.get("display_name") or user.get("real_name") or profile.get("real_name")
+        names = (profile.get("display_name"), user.get("real_name"), profile.get("real_name"))
         person = Person(
             id=user_id,
             zone=_zone(user.get("tz")),
@@ -97,7 +98,8 @@ class SlackPeople:
             bot=bool(user.get("is_bot")) or user_id == "USLACKBOT",
             read_at=self.clock.now(),
         )
-        return Known(person=person, name=str(name or f"@{user_id}"))
+        seen = (one_line(name) for name in names if isinstance(name, str))
+        return Known(person=person, name=next(filter(None, seen), f"@{user_id}"))
 
     def _external(self, user: dict[str, Any]) -> bool:
         """Return whether they belong elsewhere; Slack has no single field that says so.

@@ -34,13 +34,22 @@ _UTC_MOMENT = re.compile(r"\b(\d{4}-[01]\d-[0-3]\d) ([0-2]\d:[0-5]\d) UTC\b")
 """A moment as bot.engine.words writes it."""
 _LONG_HOURS = re.compile(r"\b(\d{1,6}\.\d{2,}) h\b")
 _TOKEN = re.compile(r"<[^<>]*>|&(?:amp|lt|gt);|.", re.DOTALL)
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BREAKS = frozenset({"Cc", "Zl", "Zp"})
+_UNSEEN = frozenset({"Cf", "Cs", "Co"})
+"""Zero width, direction marks and overrides, tags; half characters; private use."""
+_JOINERS = frozenset("\u200c\u200d")
 
 
 def one_line(text: str) -> str:
-    """Return the text without line breaks, control characters and direction overrides."""
-    spaced = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
-    return " ".join("".join(c for c in spaced if c not in _BIDI).split())
+    """Return the text without line breaks, and without what is not seen or turns what is.
+
+    Joiners stay: several scripts can't be written without them.
+    """
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    spaced = "".join(" " if unicodedata.category(c) in _BREAKS else c for c in text)
+    seen = (c for c in spaced if unicodedata.category(c) not in _UNSEEN or c in _JOINERS)
+    return " ".join("".join(seen).split())
 
 
 def cut(text: str, most: int) -> str:

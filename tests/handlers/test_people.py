@@ -84,3 +84,19 @@ def test_a_line_is_still_read_when_slack_can_not_say_who_it_is_today(office):
     office.command("cancel gpu-42")
     office.work()
     assert office.services.told == [("cancel", 42, "U0ANA")]
+
+
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [
+        ({"display_name": "\u200b", "real_name": "Bruno B."}, "Bruno B."),
+        ({"display_name": "\u202eonurB"}, "onurB"),
+        ({"display_name": "", "real_name": "\u2060\ufeff"}, "@U0BRUNO"),
+        ({"display_name": 7}, "@U0BRUNO"),
+    ],
+)
+def test_a_name_that_nobody_can_see_is_no_name(office, names, called):
+    user = {"profile": {"display_name": names["display_name"]}}
+    office.slack.people["U0BRUNO"] = {**person("U0BRUNO"), "real_name": None, **user, **names}
+    office.people.person("U0BRUNO", max_age=timedelta(0))
+    assert office.people.name("U0BRUNO") == called

@@ -8,7 +8,7 @@ from bot.domain.decision import Note
 from bot.domain.lifecycle import ProposalState
 from handlers.cards.approval import approval_card
 from handlers.rendering import moment
-from tests.handlers.office import NOW, card, option, proposal
+from tests.handlers.office import NOW, card, option, proposal, request, reservation
 
 NOTES = (
     Note(code="not_cancellable", text="It cannot be refunded."),
@@ -43,3 +43,9 @@ def test_approvers_see_from_when_the_price_is():
 def test_an_answered_question_shows_no_age_of_prices():
     closed = proposal(state=ProposalState.DENIED)
     assert "Prices as of" not in json.dumps(list(approval_card(card(proposal=closed)).blocks))
+
+
+def test_a_reason_that_nobody_can_see_is_no_reason():
+    unseen = reservation(request=request(reason="\u2060\u061c"))
+    blocks = json.dumps(list(approval_card(card(proposal=proposal(), reservation=unseen)).blocks))
+    assert "No reason was given" in blocks

@@ -198,3 +198,20 @@ def test_a_refusal_names_people_but_not_those_in_a_typed_line():
     assert ours.blocks[0]["text"]["text"] == "gpu-1 was already approved by <@U0BRUNO>."
     assert ours.text == "gpu-1 was already approved by <@U0BRUNO>. Try /gpu list"
     assert "<@" not in theirs.text + str(theirs.blocks)
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "\u200b", "\u200e", "\u200f", "\u061c", "\u2060", "\ufeff", "\u00ad", "\u180e",
+        "\u202e", "\u2066", "\U000e0041", "\ue000", "\ud800",
+    ],
+)  # fmt: skip
+def test_what_is_not_seen_is_not_there(unseen):
+    assert shown(f"Br{unseen}uno") == "Bruno"
+    assert shown(unseen) == ""
+
+
+def test_the_joiners_of_scripts_and_signs_stay():
+    for text in ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\U0001f469\u200d\U0001f4bb"):
+        assert shown(text) == text
