@@ -306,9 +306,23 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "what AWS takes already counts as idle",
         _LINES,
-        "if not runs or ending_now(receipt, books.now) or",
-        "if not runs or",
+        "or not runs or ending_now(receipt, books.now):",
+        "or not runs:",
         _DIGESTS,
+    ),
+    Mutant(
+        "the digest takes machines with idle GPUs for used",
+        _LINES,
+        "count = max(use.total - use.busy, 0)",
+        "count = max(use.total - use.in_use, 0)",
+        ("tests/services/after/test_gpu_idling.py",),
+    ),
+    Mutant(
+        "the digest has no line for idle GPUs",
+        _LINES,
+        "not use.few_run(receipt.kind, below) and not use.few_work(below)",
+        "not use.few_run(receipt.kind, below)",
+        ("tests/services/after/test_gpu_idling.py",),
     ),
     Mutant(
         "a message is given up within the hour",

@@ -27,7 +27,7 @@ from bot.services.reservations.looking import (
     segment_at,
     used_count,
 )
-from bot.services.reservations.using import COUNTED, hourly_cost, use_of
+from bot.services.reservations.using import counted, hourly_cost, use_of
 from bot.services.words.views import switch_of
 
 if TYPE_CHECKING:
@@ -173,23 +173,23 @@ def starts(books: Books) -> Iterable[Line]:
 
 
 def idle(books: Books) -> Iterable[Line]:
-    """Yield what is paid for and not used, the dearest first; on-demand reservations, too."""
+    """Yield what is paid for and does nothing, the dearest first, as the idle notice counts it."""
     found: list[tuple[Decimal, int, Line]] = []
     below = books.configuration.limits.idle_below
     for reservation, receipt in books.held():
-        total = receipt.total_count
-        if receipt.kind not in COUNTED or not total or receipt.available_count is None:
-            continue
+        use = use_of(books.tx, receipt.id) or counted(None, receipt, books.now)
         runs = segment_at(receipt, books.now) is not None and receipt.state in ACTIVE_WORDS
-        used = used_count(receipt)
-        if not runs or ending_now(receipt, books.now) or (used and used >= below * total):
+        if use is None or not use.total or not runs or ending_now(receipt, books.now):
             continue
-        cost = hourly_cost(books.tx.purchases.get(receipt.purchase_id)) * (total - used)
-        use = use_of(books.tx, receipt.id)
-        kept = " Its owner keeps it so." if use is not None and use.kept else ""
+        if not use.few_run(receipt.kind, below) and not use.few_work(below):
+            continue
+        count = max(use.total - use.busy, 0)
+        cost = hourly_cost(books.tx.purchases.get(receipt.purchase_id)) * count
+        lazy = f", {use.gpu_idle} of them running with idle GPUs" if use.gpu_idle else ""
+        kept = " Its owner keeps it so." if use.kept else ""
         words: Sentence = (
             Strong(text=gpu_id(reservation.id)),
-            f" {total - used} of {total} machines idle at {dollars(cost)} an hour.{kept}",
+            f" {count} of {use.total} machines idle at {dollars(cost)} an hour{lazy}.{kept}",
         )
         state = f"idle {receipt.id} {kept}"
         found.append((-cost, reservation.id, Line(gpu_id(reservation.id), state, words)))

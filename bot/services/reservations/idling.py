@@ -100,10 +100,9 @@ class Idling:
         segment = segment_at(receipt, now)
         if segment is None:
             return _calm(use), None
-        wanted = self.telling.configuration.limits.idle_below * use.total
-        by_count = receipt.kind in COUNTED and (not use.in_use or use.in_use < wanted)
-        by_gpus = bool(use.gpu_idle) and (not use.busy or use.busy < wanted)
-        if not by_count and not by_gpus:
+        below = self.telling.configuration.limits.idle_below
+        by_count = use.few_run(receipt.kind, below)
+        if not by_count and not use.few_work(below):
             # That nobody reports now ends no episode: it is not known to be over.
             unknown = use.gpu_low and not use.gpu_reporting
             return (use if unknown else _calm(use)), None

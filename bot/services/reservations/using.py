@@ -67,6 +67,14 @@ class Use(Model):
         """Return how many machines are used and, as far as anybody knows, do something."""
         return max(self.in_use - self.gpu_idle, 0)
 
+    def few_run(self, kind: Kind, below: Decimal) -> bool:
+        """Return whether less than that share of the machines is in use, where AWS counts them."""
+        return kind in COUNTED and (not self.in_use or self.in_use < below * self.total)
+
+    def few_work(self, below: Decimal) -> bool:
+        """Return whether, because GPUs stand idle, less than that share of them does something."""
+        return bool(self.gpu_idle) and (not self.busy or self.busy < below * self.total)
+
 
 def use_name(receipt_id: str) -> str:
     """Return the name of the fact that holds a receipt's use."""

@@ -5,7 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from bot.domain.lifecycle import LIVE_RESERVATIONS
 from bot.domain.market import Kind
+from bot.services.digests.digest_lines import Books, idle
 from tests.fakes.aws import FakeUtilisation
 from tests.services.after.test_idling import END, IDLE, START, show, to_channel, to_owner
 
@@ -160,3 +162,49 @@ def test_a_report_without_gpus_says_nothing_of_them(world, gpus):
     world.run_until(END + HOUR)
     [said] = world.saying("Report: ")
     assert "CloudWatch" not in said
+
+
+# --- the digest --------------------------------------------------------------------------------
+
+
+def idle_lines(world) -> list[str]:
+    configuration = world.configuration
+    with world.store.reading() as tx:
+        live = tx.reservations.listing(states=LIVE_RESERVATIONS, limit=10)
+        books = Books(
+            tx=tx,
+            live=live,
+            receipts={one.id: tuple(tx.receipts.of(one.id)) for one in live},
+            configuration=configuration,
+            now=world.clock.now(),
+        )
+        return ["".join(map(plain_phrase, line.sentence)) for line in idle(books)]
+
+
+def plain_phrase(phrase) -> str:
+    return phrase if isinstance(phrase, str) else phrase.text
+
+
+def test_the_digest_counts_machines_with_idle_gpus_in_the_notices_own_dollars(world, gpus):
+    running(world, gpus, LAZY, LAZY)
+    world.run_until(START + HOUR)
+    [notice] = world.saying(IDLE)
+    assert "2 of 2 x p5.48xlarge cost $23.02 an hour" in notice
+    [line] = idle_lines(world)
+    assert line.endswith(
+        " 2 of 2 machines idle at $23.02 an hour, 2 of them running with idle GPUs."
+    )
+
+
+def test_the_digest_has_no_line_where_half_of_the_machines_work(world, gpus):
+    running(world, gpus, LAZY, HARD)
+    world.run_until(START + HOUR)
+    assert idle_lines(world) == []
+
+
+def test_the_digest_says_idle_gpus_of_launched_machines_as_well(world, gpus):
+    reservation = world.bought(START, END, kind=Kind.ON_DEMAND, state="active")
+    show(world, reservation, free=2, state="running")
+    gpus.shares[f"cr-{reservation.id}"] = (LAZY, LAZY)
+    world.run_until(START + HOUR)
+    assert len(idle_lines(world)) == len(world.saying(IDLE)) == 1
