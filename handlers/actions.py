@@ -156,7 +156,7 @@ def _older(pressed: Pressed, desk: Desk) -> Reply:
 
 def _show(pressed: Pressed, desk: Desk) -> Reply:
     """Show one card in private."""
-    return shown_card(desk, _reservation(pressed), locale=pressed.locale)
+    return shown_card(desk, _reservation(pressed), user=pressed.user, locale=pressed.locale)
 
 
 def _turn(pressed: Pressed, desk: Desk) -> Reply:

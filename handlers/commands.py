@@ -106,7 +106,7 @@ def _plan(said: Said, desk: Desk) -> Reply:
 
 def _status(said: Said, desk: Desk) -> Reply:
     if said.parsed.id is not None:
-        return shown_card(desk, _number(said), locale=said.locale)
+        return shown_card(desk, _number(said), user=said.user, locale=said.locale)
     switch = saying(say(f"switch_{desk.switching.state()}", said.locale))
     return Reply(
         messages=(
@@ -116,9 +116,9 @@ def _status(said: Said, desk: Desk) -> Reply:
     )
 
 
-def shown_card(desk: Desk, reservation_id: int, *, locale: str) -> Reply:
+def shown_card(desk: Desk, reservation_id: int, *, user: str, locale: str) -> Reply:
     """Return a copy of a card; what AWS showed over a minute ago is looked at again."""
-    card = decision_card(desk.views.card(reservation_id), live=False)
+    card = decision_card(desk.views.copy(reservation_id, reader=user), live=False)
     last = desk.glancing.look_again(reservation_id) if desk.glancing is not None else None
     if last is None:
         return Reply(messages=(card,))

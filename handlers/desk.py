@@ -101,6 +101,9 @@ class Views(Protocol):
     def card(self, reservation_id: int) -> CardView:
         """Return one."""
 
+    def copy(self, reservation_id: int, *, reader: str) -> CardView:
+        """Return one as that person may see it."""
+
     def proposal(self, proposal_id: int) -> CardView:
         """Return the one of a proposal."""
 

@@ -243,6 +243,9 @@ class Services:
             raise UnknownRecordError(f"no {reservation_id}")
         return self.cards[reservation_id]
 
+    def copy(self, reservation_id: int, *, reader: str) -> CardView:
+        return self.card(reservation_id)
+
     def proposal(self, proposal_id: int) -> CardView:
         for view in self.cards.values():
             if view.proposal is not None and view.proposal.id == proposal_id:

@@ -24,7 +24,7 @@ class DeskOf:
             bell=FakeBell(),
         )
 
-    def card(self, reservation_id: int):
+    def copy(self, reservation_id: int, *, reader: str):
         return card()
 
 
@@ -36,7 +36,7 @@ def world():
 
 
 def status(world, number: int) -> str:
-    reply = shown_card(DeskOf(world), number, locale="en-US")
+    reply = shown_card(DeskOf(world), number, user="U0ANA", locale="en-US")
     return " ".join(message.text for message in reply.messages)
 
 

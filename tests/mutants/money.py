@@ -414,4 +414,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "if reservation.state in (_S.PURCHASING, _S.NEEDS_REVIEW):",
         "if False:",
     ),
+    Mutant(
+        "everybody sees what a team has left",
+        "bot/services/words/views.py",
+        "return reader in own or",
+        "return True or",
+    ),
 )

@@ -102,6 +102,16 @@ class Views:
         with self.store.reading() as tx:
             return self.view(tx, tx.reservations.get(reservation_id))
 
+    def copy(self, reservation_id: int, *, reader: str) -> CardView:
+        """Return the card for one person: what a team has left is for those who are in it.
+
+        Raises UnknownRecordError.
+        """
+        view = self.card(reservation_id)
+        if view.budget_left is None or self._pays(reader, view.reservation):
+            return view
+        return view.model_copy(update={"budget_left": None})
+
     def proposal(self, proposal_id: int) -> CardView:
         """Return the card of a proposal's reservation, showing that very proposal."""
         with self.store.reading() as tx:
@@ -140,6 +150,10 @@ class Views:
                     before_id=before_id,
                 )
             return tuple(self.view(tx, reservation) for reservation in found[:PAGE])
+
+    def _pays(self, reader: str, reservation: Reservation) -> bool:
+        own = (*self.configuration.administrators, reservation.requester, reservation.owner)
+        return reader in own or reservation.team in self._teams_of(reader)
 
     def _teams_of(self, user: str) -> Sequence[str]:
         standing = self.verifying.standing(user, asking_groups(self.configuration))
