@@ -16,13 +16,22 @@ R = TypeVar("R", bound=Row)
 _MOST_PAGES: Final = 200
 """A listing that is longer than this is a loop, not a listing."""
 
+_LOOKS: Final = ("describe_", "get_", "list_", "search_")
+"""What begins like this is asked for what it answers."""
+
 
 def read(client: BaseClient, operation: str, **parameters: Any) -> Answer:
-    """Return AWS's answer to a read. Raises MarketError."""
+    """Return AWS's answer to a read. Raises MarketError.
+
+    A look that brings nothing is no answer: a listing of nothing has its list, an empty one, while
+    botocore makes nothing of JSON that is cut short and of a proxy's page.
+    """
     try:
         answer: Answer = getattr(client, operation)(**parameters)
     except Exception as error:  # parser errors of botocore have no common base
         raise market_error(error) from error
+    if operation.startswith(_LOOKS) and answer.keys() == {"ResponseMetadata"}:
+        raise MarketError("unknown", f"{operation} answered without a word")
     return answer
 
 
@@ -37,16 +46,13 @@ def pages(
     """Yield every page; an empty token ends it (EC2 spot price history). Raises MarketError.
 
     `following` is what the service calls its token; `before_each` may refuse a call. A token that
-    comes again is a loop, and an answer with nothing in it is none: a listing of nothing has its
-    list, an empty one.
+    comes again is a loop.
     """
     token: str | None = None
     seen: set[str] = set()
     for _ in range(_MOST_PAGES):
         before_each()
         answer = read(client, operation, **parameters, **({following: token} if token else {}))
-        if answer.keys() == {"ResponseMetadata"}:
-            raise MarketError("unknown", f"{operation} answered without a word")
         yield answer
         token = answer.get(following)
         if not token:

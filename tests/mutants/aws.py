@@ -134,8 +134,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "an empty answer is an empty listing",
         "bot/aws/calls.py",
-        'if answer.keys() == {"ResponseMetadata"}:',
-        "if not answer:",
+        'and answer.keys() == {"ResponseMetadata"}:',
+        "and not answer:",
     ),
     Mutant(
         "pages of offerings take no call",

@@ -1,20 +1,25 @@
 """A listing is read to its end, or it is no listing: what is cut short is never "none"."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from bot.aws import AwsHoldings
-from bot.aws.calls import pages, understood
+from bot.aws.calls import pages, read, understood
 from bot.aws.leftovers import AwsLeftovers
+from bot.aws.market import AwsMarket
 from bot.aws.wire import Reservations
+from bot.catalog import packaged
 from bot.domain.errors import MarketError
+from bot.domain.market import Kind
+from bot.domain.request import Request, Target
 from bot.policy.configuration import Account
 from tests.fakes.clock import FakeClock
 from tests.unit.aws.canned import RESEARCH, CannedClients, receipt_of
 
-OPERATION = "describe_capacity_reservations"
+PLAN = "arn:aws:sagemaker:us-east-1:111122223333:training-plan/gpubot-1"
 
 
 def listed(**answers: Any) -> list[Any]:
@@ -36,6 +41,39 @@ def test_an_answer_of_nothing_but_its_metadata_is_no_empty_listing():
         listed(list_training_plans=metadata)
     (page,) = listed(list_training_plans={"TrainingPlanSummaries": [], **metadata})
     assert page["TrainingPlanSummaries"] == []
+
+
+def test_a_look_at_one_thing_that_brings_nothing_is_no_look():
+    metadata = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+    clients = CannedClients(
+        describe_training_plan=metadata, search_training_plan_offerings=metadata
+    )
+    receipt = receipt_of(PLAN, Kind.TRAINING_PLAN)
+    seen = AwsHoldings((RESEARCH,), clock=FakeClock(), clients=clients).look([receipt])[PLAN]
+    assert (seen.state, seen.gone) == (receipt.state, False)
+    assert seen.last_error == "unknown: describe_training_plan answered without a word"
+    market = AwsMarket(
+        (RESEARCH,),
+        clock=FakeClock(),
+        catalog=packaged(),
+        refusals=dict,
+        clients=clients,
+        kinds=(Kind.TRAINING_PLAN,),
+    )
+    request = Request(
+        instance_type="p5.48xlarge",
+        instance_count=2,
+        duration_hours=Decimal(72),
+        target=Target.TRAINING_JOB,
+    )
+    assert "training_plan" in {gap.market for gap in market.read(request).not_read}
+
+
+def test_what_is_not_asked_for_its_answer_may_answer_nothing():
+    metadata = {"ResponseMetadata": {"HTTPStatusCode": 200}}
+    clients = CannedClients(receive_message=metadata, delete_message=metadata)
+    client = clients.reading("sqs", "research", "us-east-1")
+    assert read(client, "receive_message") == read(client, "delete_message") == metadata
 
 
 def test_an_empty_page_with_a_token_is_followed_by_the_next():
