@@ -100,8 +100,21 @@ def explained(
     return {
         "status": "ok",
         "total_usd": total,
-        "sentences": list(explain(Decimal(total), configuration, requester=user, team=team)),
+        "sentences": [
+            *explain(Decimal(total), configuration, requester=user, team=team),
+            _whose_sum(options, recorded=market is not None),
+        ],
     }
+
+
+def _whose_sum(options: list[dict[str, Any]], *, recorded: bool) -> str:
+    """Return what the sum pays for, and by which market."""
+    market = "the recorded market" if recorded else "the market as just read"
+    if not options:
+        return f"Nothing fits in {market}; the sum is the text's own cap."
+    first = options[0]
+    what = f"{first['instance_count']} x {first['instance_type']}, {first['kind']}"
+    return f"The sum is that of {what} in {first['zone'] or first['region']}, by {market}."
 
 
 def _undecided(answer: dict[str, Any]) -> list[str]:
@@ -239,11 +252,16 @@ def _rounded(hours: Decimal) -> str:
     return f"{hours.quantize(place, rounding=ROUND_HALF_UP):,}"
 
 
+def _minute(instant: str) -> str:
+    """Return an instant of the answer for people: 2027-03-18 11:00 UTC."""
+    return f"{datetime.fromisoformat(instant).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def _option(option: dict[str, Any]) -> str:
     segment = option["segments"][0]
     return (
         f"{option['rank']}. {option['kind']} {option['instance_count']} x"
         f" {option['instance_type']} in {option['zone'] or option['region']}:"
         f" ${option['total_usd']} (${option['usd_per_accelerator_hour']} per GPU-hour),"
-        f" {segment['start']} to {option['usable_end']}, {option['certainty']}"
+        f" {_minute(segment['start'])} to {_minute(option['usable_end'])}, {option['certainty']}"
     )

@@ -69,17 +69,17 @@ def request_form(context: FormContext, request: Request | None) -> dict[str, obj
     said = partial(say, locale=context.locale)
     spot = {"yes": said("spot_yes"), "no": said("spot_no")}
     blocks: list[Block] = [
-        _text(WHAT, said(WHAT), "16xH100 or 2 p5.48xlarge", start, optional=False),
-        _text(LENGTH, said(LENGTH), "3 days", start, optional=False),
-        _text(WHEN, said(WHEN), "from Monday 9am · by Friday · empty: as soon as possible", start),
-        _text(BUDGET, said(BUDGET), "$15k in all, or $40/h for each machine", start),
+        _text(WHAT, said(WHAT), said("eg_what"), start, optional=False),
+        _text(LENGTH, said(LENGTH), said("eg_length"), start, optional=False),
+        _text(WHEN, said(WHEN), said("eg_when"), start),
+        _text(BUDGET, said(BUDGET), said("eg_budget"), start),
         _menu(TARGET, said(TARGET), {str(k): v for k, v in _TARGETS.items()}, start),
         _menu(SPOT, said(SPOT), spot, start),
-        _text(WHERE, said(WHERE), "us-east-1, us-west-2 · empty: any allowed", start),
+        _text(WHERE, said(WHERE), "us-east-1, us-west-2", start),
         _text(USE, said(USE), "60%", start),
         _text(TEAM, said(TEAM), "vision", start),
-        _text(OTHER, said(OTHER), "for @dana · platform=Ubuntu-Pro", start),
-        _text(REASON, said(REASON), "What the approvers should know", start, most=MOST_REASON),
+        _text(OTHER, said(OTHER), "platform=Ubuntu-Pro", start),
+        _text(REASON, said(REASON), said("eg_reason"), start, most=MOST_REASON),
     ]
     return {
         "type": "modal",

@@ -119,6 +119,15 @@ def test_the_policy_says_who_must_agree(capsys, tmp_path) -> None:
     answer = json.loads(capsys.readouterr().out)
     assert answer["total_usd"] == "6877.44"
     assert "U0BRUNO" in answer["sentences"][0]
+    assert answer["sentences"][-1].startswith("The sum is that of 2 x p5.48xlarge, ")
+    assert answer["sentences"][-1].endswith(", by the recorded market.")
+
+
+def test_a_plan_in_words_says_times_to_the_minute(capsys) -> None:
+    text = "reserve 2 p5.48xlarge for 3 days from Mar 15"
+    assert status_of(["plan", text, "--market", str(MARKET)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert " 2027-03-15 11:30 UTC to 2027-03-18 11:00 UTC, " in first
 
 
 def test_the_policy_asks_back_with_the_question_and_its_choices(capsys, tmp_path) -> None:
