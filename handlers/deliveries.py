@@ -7,6 +7,7 @@ and "app_home_opened", read in January 2026. The deprecated `token` is never kep
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -168,7 +169,7 @@ def _value(element: Payload) -> str | None:
     for name in ("value", "selected_user", "selected_date"):
         given = element.get(name)
         if isinstance(given, str):
-            return given
+            return _whole(given)
     picked = element.get("selected_option")
     if isinstance(picked, Mapping):
         return _text(picked, "value")
@@ -191,4 +192,12 @@ def _part(payload: Payload, name: str) -> Payload:
 
 def _text(payload: Payload, name: str) -> str:
     value = payload.get(name)
-    return value if isinstance(value, str) else ""
+    return _whole(value) if isinstance(value, str) else ""
+
+
+def _whole(text: str) -> str:
+    """Return the text with half characters replaced: an emoji cut in two is no text to keep."""
+    return _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+_HALF = re.compile("[\ud800-\udfff]")

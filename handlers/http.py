@@ -7,6 +7,7 @@ slack_bolt 1.30 drops every command whose form holds the word "payload" anywhere
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 EVENTS_PATH = "/slack/events"
 MOST_BODY = 1_000_000
 """Bytes. Slack's largest are forms of 250 kB, percent-encoded at most three times that."""
+_LENGTH = re.compile(r"[0-9]{1,9}")
 THREADS = 16
 NOT_OURS = {
     "response_type": "ephemeral",
@@ -193,7 +195,7 @@ class HttpServer:
 def _read(environ: "WSGIEnvironment") -> bytes | None:
     """Return the raw body; None when it is larger than anything Slack sends."""
     length = environ.get("CONTENT_LENGTH") or "0"
-    if not length.isdigit() or int(length) > MOST_BODY:
+    if not _LENGTH.fullmatch(length) or int(length) > MOST_BODY:
         return None
     body: bytes = environ["wsgi.input"].read(int(length))
     return body
@@ -209,7 +211,7 @@ def _parsed(raw: bytes, kind: str) -> dict[str, Any] | None:
             form = dict(parse_qsl(text, keep_blank_values=True))
             is_command = "command" in form or "ssl_check" in form
             body = form if is_command else json.loads(form.get("payload", ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
 

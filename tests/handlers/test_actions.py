@@ -83,6 +83,18 @@ def test_deny_asks_for_a_reason_and_the_form_carries_it(office):
     assert office.services.told == [("deny", 7, "U0BRUNO", "too dear")]
 
 
+def test_an_emoji_that_was_cut_in_two_does_not_lose_the_denial(office):
+    office.services.cards[42] = card(proposal=proposal())
+    press(office, ids.DENY, ButtonValue(proposal=7), user="U0BRUNO")
+    context = office.slack.views[-1]["private_metadata"]
+    sent = office.submit(
+        ids.DENY_VIEW, {"denial": "too dear \ud83d"}, context=context, user="U0BRUNO"
+    )
+    assert sent == (200, None)
+    office.work()
+    assert office.services.told == [("deny", 7, "U0BRUNO", "too dear \N{REPLACEMENT CHARACTER}")]
+
+
 def test_a_denial_form_that_does_not_open_leaves_a_line_to_send(office):
     office.slack.faults["views.open"] = ["expired_trigger_id"]
     office.services.cards[42] = card(proposal=proposal())

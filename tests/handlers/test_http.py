@@ -98,9 +98,16 @@ def test_an_ssl_check_without_a_signature_is_no_way_in(office):
     assert (status, rows(office)) == (401, 0)
 
 
-@pytest.mark.parametrize("body", ["payload=%7Bnot", "", "payload=[]", "\xff"])
+@pytest.mark.parametrize(
+    "body", ["payload=%7Bnot", "", "payload=[]", "\xff", "payload=" + "[" * 100_000]
+)
 def test_a_body_that_is_no_delivery_is_a_bad_request(office, body):
     assert office.post(body)[0] == 400
+
+
+@pytest.mark.parametrize("length", ["\xb2", "-1", "9" * 5000, "1e3"])
+def test_a_length_that_is_none_is_refused_before_it_is_read(office, length):
+    assert office.call("POST", "/slack/events", CONTENT_LENGTH=length)[0] == 413
 
 
 def test_a_huge_body_is_refused_before_it_is_read(office):
