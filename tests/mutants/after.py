@@ -388,6 +388,20 @@ MUTANTS: tuple[Mutant, ...] = (
         _PROLONGS,
     ),
     Mutant(
+        "the slower of two workers says that nothing was extended",
+        _EXTENDING,
+        "if done is None or child.state in VOID:",
+        "if done is None or child.id:",
+        _PROLONGS,
+    ),
+    Mutant(
+        "each permission plans one more extension",
+        _PERMISSIONS,
+        "kinds=(PROLONG,))",
+        "kinds=())",
+        _PROLONGS,
+    ),
+    Mutant(
         "a kill before it was told leaves it untold",
         _EXTENDING,
         "return done if child.state not in VOID else None",

@@ -122,7 +122,14 @@ class Extending:
             return done if child.state not in VOID else None
         draft = self._draft(parent, child, tender, by=parent.owner)
         auto = draft.model_copy(update={"auto": True})
-        return self._open(child, auto, unless=unless, allowed_by=allowed_by)
+        try:
+            return self._open(child, auto, unless=unless, allowed_by=allowed_by)
+        except UserError:
+            with self.store.reading() as tx:
+                done, child = tx.proposals.current(child.id), tx.reservations.get(child.id)
+            if done is None or child.state in VOID:
+                raise
+            return done  # another worker committed it meanwhile
 
     def recall(
         self, tx: Transaction, parent: Reservation, *, by: str, now: datetime
@@ -224,6 +231,8 @@ class Extending:
         name = gpu_id(parent.id)
         with self.store.transaction() as tx:
             busy = open_child(tx, parent.id)
+            if busy is not None and once is not None and tx.facts.get(once) == str(busy.id):
+                return busy  # another worker filed it meanwhile
             if busy is not None:
                 raise UserError(f"{gpu_id(busy.id)} already extends {name}.")
             against = unless(tx) if unless is not None else None

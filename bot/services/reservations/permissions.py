@@ -122,6 +122,8 @@ def plan_prolonging(
     if at >= segment.end - TOO_LATE:
         return None
     attempt = 1
+    if anew:
+        tx.dues.withdraw(gpu_id(reservation.id), kinds=(PROLONG,))
     while not tx.dues.plan(prolong_due(reservation.id, receipt, segment, at=at, attempt=attempt)):
         if not anew:
             break

@@ -34,7 +34,7 @@ class Disk:
         self.gate.set()
         self.entered = threading.Semaphore(0)
         self.before: Callable[[], object] = int
-        self.error: BaseException | None = None
+        self.error: OSError | None = None
         self.files: list[tuple[int, int]] = []
 
     def sync(self, file: int) -> None:
@@ -177,35 +177,37 @@ def test_who_waits_for_a_sync_that_a_signal_broke_off_makes_the_next(
     tmp_path: Path, disk: Disk
 ) -> None:
     syncing = _on_a_log(tmp_path)
-    _break_off_one(syncing, disk)
-    assert disk.syncs == 2
+    broken_off: list[bool] = []
+
+    def waiting() -> None:
+        try:
+            syncing.wait()
+        except KeyboardInterrupt:
+            broken_off.append(True)
+
+    def signal() -> None:
+        if disk.syncs == 2:
+            raise KeyboardInterrupt
+
+    threads = [threading.Thread(target=waiting) for _ in range(3)]
+    disk.gate.clear()
+    threads[0].start()
+    assert disk.entered.acquire(timeout=20)
+    for thread in threads[1:]:
+        thread.start()
+    _until_waiting(threads[1:])
+    disk.before = signal
+    disk.gate.set()
+    for thread in threads:
+        thread.join(20)
+    assert broken_off == [True]
+    assert disk.syncs == 3
 
 
 def _on_a_log(folder: Path) -> Syncing:
     log = folder / "x-wal"
     log.touch()
     return Syncing(log)
-
-
-def _break_off_one(syncing: Syncing, disk: Disk) -> None:
-    """Let one sync be broken off while another thread waits for it."""
-    disk.gate.clear()
-
-    def broken_off() -> None:
-        with pytest.raises(KeyboardInterrupt):
-            syncing.wait()
-
-    threads = [threading.Thread(target=broken_off)]
-    threads[0].start()
-    assert disk.entered.acquire(timeout=20)
-    threads.append(threading.Thread(target=syncing.wait))
-    threads[1].start()
-    _until_waiting(threads[1:])
-    disk.error = KeyboardInterrupt()
-    disk.before = lambda: setattr(disk, "error", None)
-    disk.gate.set()
-    for thread in threads:
-        thread.join(20)
 
 
 def test_one_file_is_held_from_before_the_first_commit_so_that_no_failure_is_missed(

@@ -198,6 +198,35 @@ def test_a_step_that_is_repeated_extends_once(world) -> None:
     assert len(extensions(world)) == 1
 
 
+@pytest.mark.parametrize("moment", ["rehearse", "requote"])
+def test_of_two_workers_one_extends_and_the_other_says_nothing_false(world, moment) -> None:
+    number = permitted(world)
+    due = due_now(world, number)
+    ask, others = getattr(world.aws, moment), []
+
+    def another_worker_meanwhile(leg, **how):
+        answer = ask(leg, **how)
+        if not others:
+            others.append(None)
+            others.append(world.after.prolong(due))
+        return answer
+
+    setattr(world.aws, moment, another_worker_meanwhile)
+    assert world.after.prolong(due) == others[1] == f"extended by gpu-{number + 1}"
+    until(world, LAST)
+    assert len(extensions(world)) == 1
+    assert world.saying("is being extended by 1 day")
+    assert not world.saying("was not extended by itself")
+
+
+def test_two_permissions_plan_one_extension(world) -> None:
+    number = permitted(world)
+    world.after.permit(number, up_to_usd=Decimal(9000), by=APP2)
+    with world.store.transaction() as tx:
+        waiting = tx.dues.claim(now=WHEN, lease=timedelta(minutes=1), limit=100)
+        assert sum(due.kind == "prolong" for due in waiting) == 1
+
+
 def test_a_crash_between_filing_and_committing_is_taken_up_again(world, monkeypatch) -> None:
     number = permitted(world)
     until(world, WHEN - timedelta(minutes=1))
