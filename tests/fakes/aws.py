@@ -222,13 +222,17 @@ class FakeAws:
 
 @dataclass
 class FakeUtilisation:
-    """See bot.ports.Utilisation. `shares` by receipt id; what is not there, nobody reports."""
+    """See bot.ports.Utilisation. `shares` by receipt id; what is not there, nobody reports.
+
+    `elsewhere` are the shares in accounts that use what another one bought.
+    """
 
     clock: FakeClock
     shares: dict[str, tuple[Decimal, ...]] = field(default_factory=dict)
     machines: dict[str, int] = field(default_factory=dict)
     not_read: str = ""
     windows: list[timedelta] = field(default_factory=list)
+    elsewhere: dict[str, dict[str, tuple[Decimal, ...]]] = field(default_factory=dict)
 
     def read(self, receipts: Sequence[Receipt], *, window: timedelta) -> Mapping[str, GpuUse]:
         self.windows.append(window)
@@ -237,13 +241,20 @@ class FakeUtilisation:
             one.id: GpuUse(
                 since=now - window,
                 until=now,
-                machines=self.machines.get(one.id, len(self.shares.get(one.id, ()))),
-                shares=() if self.not_read else tuple(sorted(self.shares.get(one.id, ()))),
+                machines=self._machines(one),
+                shares=() if self.not_read else tuple(sorted(self._shares(one))),
                 not_read=self.not_read,
             )
             for one in receipts
             if one.kind is not Kind.TRAINING_PLAN
         }
+
+    def _shares(self, one: Receipt) -> tuple[Decimal, ...]:
+        return self.elsewhere.get(one.account, self.shares).get(one.id, ())
+
+    def _machines(self, one: Receipt) -> int:
+        known = {} if one.account in self.elsewhere else self.machines
+        return known.get(one.id, len(self._shares(one)))
 
 
 @dataclass

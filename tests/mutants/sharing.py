@@ -220,4 +220,18 @@ MUTANTS: tuple[Mutant, ...] = (
         "if place.account != call.account or share.holds",
         _SANDBOX,
     ),
+    Mutant(
+        "idle GPUs are looked for where nobody runs machines",
+        "bot/services/reservations/gpu_reading.py",
+        "share.stage is ShareStage.STANDING",
+        "share.stage is ShareStage.OVER",
+        _SERVICE,
+    ),
+    Mutant(
+        "the other account's machines hide the buyer's own",
+        "bot/services/reservations/gpu_reading.py",
+        "shares=tuple(sorted((*own.shares, *theirs.shares))),",
+        "shares=theirs.shares,",
+        _SERVICE,
+    ),
 )

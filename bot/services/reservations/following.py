@@ -15,6 +15,7 @@ from bot.domain.using import GpuUse
 from bot.ports import Clock, Holdings, Store, Transaction, Utilisation
 from bot.services.reservations import agenda, milestones, progress, sequels
 from bot.services.reservations.extensions import parent_of
+from bot.services.reservations.gpu_reading import read_gpus
 from bot.services.reservations.idling import Idling
 from bot.services.reservations.looking import (
     ACTIVE_WORDS,
@@ -29,7 +30,7 @@ from bot.services.reservations.looking import (
 )
 from bot.services.reservations.reminding import Reminding
 from bot.services.reservations.reporting import report_words
-from bot.services.reservations.sharing import end_shares, plan_share
+from bot.services.reservations.sharing import end_shares, plan_share, share_of
 from bot.services.words.telling import Telling
 
 __all__ = ["ACTIVE_WORDS", "WAITING_WORDS", "Following", "budget_key"]
@@ -108,7 +109,11 @@ class Following:
         if self.utilisation is None or limits.idle_gpu_below is None:
             return {}
         running = [one for one in receipts if one.state in ACTIVE_WORDS and not one.last_error]
-        return self.utilisation.read(running, window=limits.idle_after) if running else {}
+        if not running:
+            return {}
+        with self.store.reading() as tx:
+            shares = {receipt.id: share_of(tx, receipt) for receipt in running}
+        return read_gpus(self.utilisation, running, shares, window=limits.idle_after)
 
     def _settle_all(
         self,

@@ -23,6 +23,7 @@ from bot.policy.configuration import Configuration
 from bot.ports import Bell, Clock, Machines, Store, Transaction, Utilisation
 from bot.services.requests.searching import quote_due
 from bot.services.reservations.envelopes import What
+from bot.services.reservations.gpu_reading import read_gpus
 from bot.services.reservations.sequels import SPOT_PACE, signal_due, spot_due
 from bot.services.reservations.sharing import share_of, there, together
 from bot.services.running.health_words import ALIVE, health_section
@@ -68,7 +69,7 @@ class Healing:
                 hint=f"status {gpu_id(reservation_id)}",
             )
         looks = [(receipt, self._look(receipt, shares[receipt.id])) for receipt in receipts]
-        gpus = self._gpus(receipts)
+        gpus = self._gpus(receipts, shares)
         now = self.clock.now()
         return tuple(
             health_section(receipt, health, gpus=gpus.get(receipt.id), now=now)
@@ -82,12 +83,14 @@ class Healing:
             return own
         return together(own, self.machines.health(there(receipt, share)))
 
-    def _gpus(self, receipts: Sequence[Receipt]) -> Mapping[str, GpuUse]:
+    def _gpus(
+        self, receipts: Sequence[Receipt], shares: Mapping[str, ShareRecord | None]
+    ) -> Mapping[str, GpuUse]:
         """Return how busy the GPUs are, where somebody can tell."""
         limits = self.configuration.limits
         if self.utilisation is None or limits.idle_gpu_below is None:
             return {}
-        return self.utilisation.read(receipts, window=limits.idle_after)
+        return read_gpus(self.utilisation, receipts, shares, window=limits.idle_after)
 
     def watch(self, due: Due) -> str:
         """Look once at a reservation's spot machines (due kind "spot-watch")."""
@@ -305,17 +308,17 @@ def _taken_words(
         part for machine in machines[:10] for part in (" ", Code(text=machine.id))
     )
     more = f" and {len(machines) - 10} more" if len(machines) > 10 else ""  # noqa: PLR2004 - a line's worth
-    when = (
-        "takes back within two minutes: save your work now"
+    verb, ending = (
+        ("takes back", " within two minutes: save your work now.")
         if coming
-        else "has taken back: they are gone"
+        else ("has taken back", ".")
     )
     first: Sentence = (
-        "Spot interruption: of ",
-        Strong(text=gpu_id(reservation.id)),
-        f" AWS {when}.",
+        f"Spot interruption: AWS {verb}",
         *names,
-        more or " ",
+        f"{more} of ",
+        Strong(text=gpu_id(reservation.id)),
+        ending,
     )
     if again is None:
         return (first, ("Too little time is left to look for others.",))

@@ -1,6 +1,7 @@
 """A block bought in one account is shared with the team's own, once, and only while it lasts."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -10,10 +11,14 @@ from bot.domain.records import Due
 from bot.domain.sharing import ShareStage
 from bot.domain.using import Found, Health, Machine
 from bot.services.endings.cleaning import Cleaning
+from bot.services.reservations.gpu_reading import read_gpus
+from bot.services.reservations.sharing import share_of
 from bot.services.running.healing import Healing
+from tests.fakes.aws import FakeUtilisation
 from tests.fakes.bell import FakeBell
 from tests.fakes.clock import NOW
 from tests.fakes.sharing import OUTSIDE
+from tests.services.sharing.share_world import PROD
 
 START, END = NOW + timedelta(hours=10), NOW + timedelta(hours=58)
 MINUTE = timedelta(minutes=1)
@@ -347,6 +352,38 @@ def test_health_counts_what_the_other_account_runs_in_it(world) -> None:
     said = str(section.sentences)
     assert "Of 2 machines: 2 used, 0 free" in said
     assert "i-2" in said
+
+
+# --- use ------------------------------------------------------------------------------------------
+
+LAZY, HARD = Decimal("0.03"), Decimal("0.9")
+
+
+@pytest.mark.parametrize(("shares", "told"), [((LAZY, LAZY), True), ((HARD, HARD), False)])
+def test_idle_gpus_are_read_where_the_team_runs_its_machines(world, shares, told) -> None:
+    world.utilisation = FakeUtilisation(world.clock)
+    world.start()
+    number = buy(world, state="scheduled")
+    world.utilisation.elsewhere[PROD.name] = {f"cr-{number}": shares}
+    world.run_until(START)
+    counts = {"total_count": 2, "available_count": 0, "unhealthy_count": 0}
+    world.holdings.shown[f"cr-{number}"] = {"state": "active", **counts}
+    world.run_until(START + timedelta(hours=10))
+    assert bool(world.saying("stands idle")) is told
+
+
+def test_the_machines_of_both_accounts_are_one_use(world) -> None:
+    number = buy(world, state="scheduled")
+    world.run_until(START)
+    becomes(world, number, "active", START + timedelta(minutes=20))
+    gpus = FakeUtilisation(world.clock, shares={f"cr-{number}": (HARD,)})
+    gpus.elsewhere[PROD.name] = {f"cr-{number}": (LAZY,)}
+    with world.store.reading() as tx:
+        receipts = tx.receipts.of(number)
+        shared = {one.id: share_of(tx, one) for one in receipts}
+    read = read_gpus(gpus, receipts, shared, window=timedelta(minutes=30))
+    assert read[f"cr-{number}"].shares == (LAZY, HARD)
+    assert read[f"cr-{number}"].machines == 2
 
 
 # --- kits -----------------------------------------------------------------------------------------
