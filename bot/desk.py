@@ -13,7 +13,7 @@ from bot.domain.errors import GpuBotError, SettingsError, UserError
 from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState
 from bot.domain.records import gpu_id
 from bot.domain.rules import Rules
-from bot.domain.values import money_text, utc_text
+from bot.domain.values import how_many, money_text, utc_text
 from bot.engine import decide
 from bot.policy.configuration import Configuration
 from bot.ports import Clock, Store, Transaction
@@ -289,8 +289,8 @@ def _backlog(tx: Transaction, now: datetime) -> Finding:
     times = [at for at in (tx.dues.next_at(), tx.outbox.next_at()) if at is not None]
     late = now - min(times, default=now)
     if late > _LATE:
-        minutes = late // timedelta(minutes=1)
-        return _finding("backlog", "note", f"{said}; the oldest is {minutes:,} minutes late")
+        minutes = how_many(late // timedelta(minutes=1), "minute")
+        return _finding("backlog", "note", f"{said}; the oldest is {minutes} late")
     return _finding("backlog", "ok", said)
 
 

@@ -30,6 +30,11 @@ def plain_text(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def how_many(number: int, thing: str, things: str = "") -> str:
+    """Return the number with its word: 1 machine, 2 machines; `things` where "s" is not enough."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
 def money_text(amount: Decimal) -> str:
     """Return an exact amount with at least two decimals: 6877.4 is "6877.40"."""
     text = plain_text(amount)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from bot.domain.decision import Note
 from bot.domain.market import Kind
-from bot.domain.values import plain_text
+from bot.domain.values import how_many, plain_text
 from bot.engine.candidates import PREPAID
 from bot.engine.certainty import REFUSAL_DOUBT, low_score, refused_within
 from bot.engine.quotas import Quotas
@@ -141,7 +141,7 @@ def whole_machines(option: Fitting, terms: Terms) -> str | None:
     held = kind.accelerators * row.machines
     if held <= asked:
         return None
-    machines = "1 machine" if row.machines == 1 else f"{row.machines} machines"
+    machines = how_many(row.machines, "machine")
     return f"It is {plain_text(held)} GPUs on {machines}; {asked} were asked."
 
 

@@ -13,7 +13,7 @@ from bot.domain.lifecycle import PurchaseState, ReservationState
 from bot.domain.market import Segment
 from bot.domain.records import Receipt, Reservation, Switch, gpu_id
 from bot.domain.saying import Code, Mention, Moment, Phrase, Sentence, Strong
-from bot.domain.values import dollars, utc_text
+from bot.domain.values import dollars, how_many, utc_text
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
 from bot.services.endings.releasing import offer_of
@@ -94,7 +94,7 @@ def troubles(books: Books) -> Iterable[Line]:
         bad = receipt.unhealthy_count or 0
         if bad and receipt.state in ACTIVE_WORDS:
             name = gpu_id(reservation.id)
-            text = f": {bad} of {receipt.total_count} machines failed a check."
+            text = f": {bad} of {how_many(receipt.total_count or 0, 'machine')} failed a check."
             yield Line(name, f"ill {receipt.id} {bad}", (Strong(text=name), text))
         if receipt.last_error:
             name = gpu_id(reservation.id)
@@ -189,7 +189,8 @@ def idle(books: Books) -> Iterable[Line]:
         kept = " Its owner keeps it so." if use.kept else ""
         words: Sentence = (
             Strong(text=gpu_id(reservation.id)),
-            f" {count} of {use.total} machines idle at {dollars(cost)} an hour{lazy}.{kept}",
+            f" {count} of {how_many(use.total, 'machine')} idle at",
+            f" {dollars(cost)} an hour{lazy}.{kept}",
         )
         state = f"idle {receipt.id} {kept}"
         found.append((-cost, reservation.id, Line(gpu_id(reservation.id), state, words)))
@@ -205,7 +206,8 @@ def clean_up(books: Books) -> Iterable[Line]:
             continue
         words: Sentence = (
             Strong(text=gpu_id(reservation.id)),
-            f": {used} machines still run in it. Its card has Clean up: ",
+            f": {how_many(used, 'machine still runs', 'machines still run')} in it.",
+            " Its card has Clean up: ",
             Code(text=f"/gpu status {gpu_id(reservation.id)}"),
             ".",
         )

@@ -8,7 +8,7 @@ from itertools import groupby
 from bot.catalog import Catalog
 from bot.domain.market import HourlyRate, Kind, Market, NotRead, Offering, Owned
 from bot.domain.saying import Code, Moment, Section, Sentence, Strong
-from bot.domain.values import dollars, exact_dollars, plain_text
+from bot.domain.values import dollars, exact_dollars, how_many, plain_text
 
 MOST_PLACES = 3
 MOST_PRICES = 3
@@ -69,7 +69,11 @@ def _rates(kind: Kind, rows: Sequence[HourlyRate]) -> Iterable[Sentence]:
         _price(price, [row for _, row in same])
         for price, same in groupby(priced, key=lambda pair: pair[0])
     ]
-    more = f"; {len(prices) - MOST_PRICES} dearer prices" if len(prices) > MOST_PRICES else ""
+    more = (
+        f"; {how_many(len(prices) - MOST_PRICES, 'dearer price')}"
+        if len(prices) > MOST_PRICES
+        else ""
+    )
     oldest = min(row.as_of for _, row in priced)
     sources = " and ".join(sorted({row.source for _, row in priced}))
     yield (
@@ -103,7 +107,7 @@ def _offers(
     priced = [
         (row.upfront_fee, row)
         for row in rows
-        if row.upfront_fee is not None and row.currency == "USD" and row.segments
+        if row.upfront_fee is not None and row.currency == "USD" and _is_offer(row)
     ]
     if not priced:
         return
@@ -125,9 +129,18 @@ def _offers(
         )
 
 
+def _is_offer(row: Offering) -> bool:
+    """Return whether there is something to have: no machines, no time, no price is a misreading."""
+    price = row.upfront_fee or 0
+    return price > 0 and row.instance_count > 0 and _seconds(row) > 0
+
+
+def _seconds(row: Offering) -> int:
+    return sum(int((part.end - part.start).total_seconds()) for part in row.segments)
+
+
 def _fee(fee: Decimal, row: Offering) -> str:
-    seconds = sum(int((part.end - part.start).total_seconds()) for part in row.segments)
-    rate = fee * 3600 / (seconds * row.instance_count)
+    rate = fee * 3600 / (_seconds(row) * row.instance_count)
     target = f" for {row.target_resources[0]}" if row.target_resources else ""
     several = f", {row.instance_count} machines" if row.instance_count > 1 else ""
     return (
@@ -150,7 +163,8 @@ def _owned(rows: Sequence[Owned], as_of: datetime) -> Iterable[Sentence]:
             ".",
         )
     if len(free) > MOST_HELD:
-        yield (f"{len(free) - MOST_HELD} more that is owned has free machines.",)
+        rest = how_many(len(free) - MOST_HELD, "more reservation has", "more reservations have")
+        yield (f"{rest} free machines.",)
 
 
 def _unread(rows: Sequence[NotRead]) -> Iterable[Sentence]:

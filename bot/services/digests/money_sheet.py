@@ -10,7 +10,7 @@ from decimal import Decimal
 from bot.domain.base import Model
 from bot.domain.records import BudgetEntry, gpu_id
 from bot.domain.saying import Moment, Section, Sentence, Strong
-from bot.domain.values import Usd, exact_dollars
+from bot.domain.values import Usd, exact_dollars, how_many
 from bot.policy.ceilings import counted, day_of, month_of
 from bot.policy.configuration import Configuration
 
@@ -115,7 +115,7 @@ def _lines(lines: Sequence[tuple[int, Decimal, Decimal]]) -> Iterable[Sentence]:
     if others:
         held = sum((line[1] for line in others), Decimal(0))
         bought = sum((line[2] for line in others), Decimal(0))
-        yield (f"{len(others)} others: {_amounts(held, bought)}",)
+        yield (f"{how_many(len(others), 'other')}: {_amounts(held, bought)}",)
 
 
 def _amounts(held: Decimal, bought: Decimal) -> str:

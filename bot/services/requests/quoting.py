@@ -10,6 +10,7 @@ from bot.domain.lifecycle import ReservationState
 from bot.domain.market import HourlyRate, Market, Owned
 from bot.domain.records import AuditEntry, DecisionRecord, Reservation, gpu_id
 from bot.domain.request import Request
+from bot.domain.values import how_many
 from bot.engine.deciding import decide
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import not_yours
@@ -250,7 +251,9 @@ class Quoting:
     def _show(self, reservation: Reservation, seen: Market) -> None:
         rows = len(seen.offerings) + len(seen.hourly) + len(seen.owned)
         try:
-            self._progress(reservation, f"Reading AWS's markets … {rows} offers so far.")
+            self._progress(
+                reservation, f"Reading AWS's markets … {how_many(rows, 'offer')} so far."
+            )
         except ConflictError:
             return
 

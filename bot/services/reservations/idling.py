@@ -12,7 +12,7 @@ from bot.domain.ending import usable
 from bot.domain.records import Receipt, Reservation, gpu_id
 from bot.domain.saying import Code, Moment, Press, Sentence, Strong
 from bot.domain.using import GpuUse
-from bot.domain.values import dollars, utc_text
+from bot.domain.values import dollars, how_many, utc_text
 from bot.ports import Transaction
 from bot.services.reservations.looking import (
     ACTIVE_WORDS,
@@ -295,7 +295,7 @@ def _advice(receipt: Receipt) -> Sentence:
 
 
 def _unwell_words(reservation: Reservation, receipt: Receipt, bad: int) -> tuple[Sentence, ...]:
-    machines = "1 machine" if bad == 1 else f"{bad} machines"
+    machines = how_many(bad, "machine")
     name = Strong(text=gpu_id(reservation.id))
     head: Sentence = (
         name,

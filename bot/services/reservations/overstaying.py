@@ -14,7 +14,7 @@ from bot.domain.lifecycle import PurchaseState
 from bot.domain.records import AuditEntry, Due, Proposal, Purchase, Receipt, gpu_id
 from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.using import Leftover, LeftoverKind
-from bot.domain.values import dollars, utc_text
+from bot.domain.values import dollars, how_many, utc_text
 from bot.policy.configuration import Configuration
 from bot.policy.tiers import tier_for
 from bot.ports import Bell, Clock, Holdings, Leftovers, Store
@@ -92,7 +92,7 @@ class Overstaying:
                 failed += 1
         if failed or not mine:
             return f"{failed or 'Some'} of its machines could not be ended"
-        return f"I am ending its {len(mine)} machines now, as the rules say"
+        return f"I am ending {how_many(len(mine), 'machine')} of it now, as the rules say"
 
     def _page(self, purchase: Purchase, ended: str) -> None:
         now = self.clock.now()

@@ -5,6 +5,7 @@ from datetime import datetime
 from bot.domain.records import gpu_id
 from bot.domain.saying import Code, Moment, Press, Section, Sentence, Strong
 from bot.domain.using import EndpointRecord, EndpointStage, PlanView
+from bot.domain.values import how_many
 
 _E = EndpointStage
 _STAGES: dict[EndpointStage, str] = {
@@ -42,7 +43,7 @@ def use_words(record: EndpointRecord) -> tuple[Sentence, ...]:
     """Return what the endpoint holds of its plan, when SageMaker shows it."""
     if record.used is None or record.total is None:
         return ()
-    return ((f"It uses {record.used} of the plan's {record.total} machines.",),)
+    return ((f"It uses {record.used} of the plan's {how_many(record.total, 'machine')}.",),)
 
 
 def ready_words(record: EndpointRecord, until: datetime | None) -> tuple[Sentence, ...]:

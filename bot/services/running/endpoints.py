@@ -17,7 +17,7 @@ from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
 from bot.domain.request import Target
 from bot.domain.saying import Press, Section
 from bot.domain.using import EndpointOrder, EndpointRecord, EndpointStage
-from bot.domain.values import utc_text
+from bot.domain.values import how_many, utc_text
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import may_not_decide, not_yours, unfit
 from bot.ports import Bell, Clock, Endpoints, Store, Transaction
@@ -77,7 +77,8 @@ class EndpointKeeping:
             machines = receipt.total_count or receipt.instance_count
             if not 1 <= (count or machines) <= machines:
                 raise UserError(
-                    f"The plan holds {machines} machines, so an endpoint takes 1 to {machines}.",
+                    f"The plan holds {how_many(machines, 'machine')}; an endpoint takes"
+                    f" {'just that' if machines == 1 else f'1 to {machines}'}.",
                     hint=f"endpoint create {gpu_id(reservation.id)} {model} x{machines}",
                 )
             order = EndpointOrder(

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.domain.records import Person, Switch
 from bot.domain.saying import Code, Mention, Phrase, Section, Sentence
-from bot.domain.values import exact_dollars, rate_text
+from bot.domain.values import exact_dollars, how_many, rate_text
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.permitting import Standing, asking_words, may_ask, teams_of
 from bot.policy.tiers import everyone
@@ -148,5 +148,5 @@ def span(length: timedelta) -> str:
     minutes = int(length.total_seconds()) // 60
     days, rest = divmod(length, timedelta(days=1))
     if days and not rest:
-        return "1 day" if days == 1 else f"{days} days"
+        return how_many(days, "day")
     return f"{minutes // 60} h" if minutes % 60 == 0 and minutes else f"{minutes} min"
