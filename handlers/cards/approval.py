@@ -174,6 +174,8 @@ def _alternative(view: CardView, option: Option) -> Option | None:
 
 
 def _verdicts(view: CardView, names: Names) -> Iterator[str]:
+    if view.proposal is not None and view.proposal.auto:
+        yield "Nobody was asked: the rules, or a permission given ahead, allow it."
     for approval in view.approvals:
         said = "Approved" if approval.verdict == "approve" else "Denied"
         reason = shown(approval.reason or "")

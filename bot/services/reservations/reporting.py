@@ -9,7 +9,7 @@ from bot.domain.lifecycle import PurchaseState
 from bot.domain.market import Kind, Market
 from bot.domain.records import Purchase, Receipt, Reservation
 from bot.domain.saying import Sentence, Strong
-from bot.domain.values import dollars
+from bot.domain.values import dollars, rate_text
 from bot.ports import Transaction
 from bot.services.reservations.extensions import children_of
 from bot.services.reservations.looking import FAILED_WORDS
@@ -107,9 +107,9 @@ def _sentences(figures: Report, reservation: Reservation) -> Iterable[Sentence]:
         held, used = figures.on_demand * figures.held, figures.on_demand * figures.used
         yield (
             (
-                f"On-Demand at {dollars(figures.on_demand)} an hour would have cost"
-                f" {dollars(held)} for the same hours held, {dollars(used)} for only the hours"
-                " used, had there been any."
+                f"On-Demand at ${rate_text(figures.on_demand)} a machine-hour, its price when"
+                f" this was decided, would have cost {dollars(held)} for the same hours held,"
+                f" {dollars(used)} for only the hours used, had there been any."
             ),
         )
     if figures.cheapest is not None and figures.cheapest_usd is not None:

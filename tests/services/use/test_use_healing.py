@@ -1,5 +1,6 @@
 """How machines are, and what happens when AWS takes spot machines back."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -85,6 +86,7 @@ def test_a_spot_notice_is_told_before_the_machine_is_gone_and_decided_anew(world
     (told,) = world.said("Spot interruption")
     assert world.clock.now() - noticed < timedelta(minutes=2)
     assert world.said("save your work now") == [told]
+    assert re.search(rf"AWS takes back i-\w+ of gpu-{number} within two minutes: save", plain(told))
     anew = world.reservation(number + 1)
     assert (anew.state, anew.owner, anew.team) == (ReservationState.REQUESTED, "U0ANA", "vision")
     assert world.quoted == [anew.id]

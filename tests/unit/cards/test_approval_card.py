@@ -49,3 +49,11 @@ def test_a_reason_that_nobody_can_see_is_no_reason():
     unseen = reservation(request=request(reason="\u2060\u061c"))
     blocks = json.dumps(list(approval_card(card(proposal=proposal(), reservation=unseen)).blocks))
     assert "No reason was given" in blocks
+
+
+def test_what_nobody_was_asked_about_says_so():
+    auto = proposal(state=ProposalState.APPROVED, auto=True)
+    said_of = json.dumps(list(approval_card(card(proposal=auto)).blocks))
+    assert "Nobody was asked: the rules, or a permission given ahead, allow it." in said_of
+    asked = proposal(state=ProposalState.APPROVED)
+    assert "Nobody was asked" not in json.dumps(list(approval_card(card(proposal=asked)).blocks))
