@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from bot.engine.quotas import Quotas
 from bot.engine.terms import Terms
 from bot.engine.windows import Stay, rest_is_enough, whole_is_enough
 from bot.engine.words import machines, moment, note, rate, span
+
+CENT = Decimal("0.01")
 
 
 class Case(NamedTuple):
@@ -97,9 +100,9 @@ def currency(case: Case) -> str | None:
 
 
 def price_unknown(case: Case) -> str | None:
-    """Reject what has no price; zero is a fault in the reading, never an offer."""
+    """Reject what has no price; less than a cent is a fault in the reading, never an offer."""
     row = case.candidate
-    if row.kind is not Kind.OWNED and (row.price is None or row.price <= 0):
+    if row.kind is not Kind.OWNED and (row.price is None or row.price < CENT):
         return "AWS gave no price for it."
     return None
 

@@ -90,7 +90,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "zero is a price",
         _REJECTS,
-        "(row.price is None or row.price <= 0)",
+        "(row.price is None or row.price < CENT)",
         "(row.price is None or row.price < 0)",
     ),
     Mutant(

@@ -127,6 +127,11 @@ def test_no_price_is_never_a_price_of_zero() -> None:
     )
 
 
+def test_less_than_a_cent_is_no_price_either() -> None:
+    decision = decided(asks(), block(fee="0.009"), on_demand(usd="0.00000001"))
+    assert set(rejects(decision).values()) == {"price_unknown"}
+
+
 def test_fewer_machines_than_asked_are_too_few() -> None:
     decision = decided(on_the_15th(), block(count=1), owned(available_count=1))
     assert set(rejects(decision).values()) == {"too_few_instances"}
