@@ -420,4 +420,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "return reader in own or",
         "return True or",
     ),
+    Mutant(
+        "a quote made once more plans one more end",
+        "bot/services/requests/lapsing.py",
+        "return hour if hour == moment else hour + timedelta(hours=1)",
+        "return moment",
+    ),
 )

@@ -148,7 +148,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "writing goes on in a log that was removed",
         _SYNCING,
         "if self._failure is None and self._is_removed():",
-        "if self._failure is None and self._running:",
+        "if self._failure is not None and self._is_removed():",
     ),
     Mutant(
         "a database behind a link is not synced",

@@ -38,8 +38,11 @@ def too_late(request: Request, configuration: Configuration) -> datetime | None:
 
 
 def lapses_at(reservation: Reservation, configuration: Configuration) -> datetime:
-    """Return when it ends unless somebody turns to it before."""
-    forgotten = reservation.updated_at + configuration.limits.lapse_after
+    """Return when it ends unless somebody turns to it before; forgotten on a whole hour.
+
+    So a quote that is made once more, as after a kill, plans no second row within the hour.
+    """
+    forgotten = _whole_hour(reservation.updated_at + configuration.limits.lapse_after)
     end = too_late(reservation.request, configuration)
     first = forgotten if end is None else min(forgotten, end)
     return max(first, reservation.updated_at + LEAST)
@@ -112,6 +115,12 @@ class Lapsing:
             )
         )
         self.telling.redraw(tx, saved, now=now)
+
+
+def _whole_hour(moment: datetime) -> datetime:
+    """Return the end of the hour that has begun."""
+    hour = moment.replace(minute=0, second=0, microsecond=0)
+    return hour if hour == moment else hour + timedelta(hours=1)
 
 
 def _hours(hours: Decimal) -> timedelta:

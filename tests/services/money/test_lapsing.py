@@ -50,6 +50,16 @@ def test_a_quote_that_nobody_answers_expires_after_a_week_and_says_so_once(world
     assert world.said() == {}
 
 
+def test_a_quote_made_once_more_within_the_hour_plans_one_end(world):
+    world.clock.set(NOW + timedelta(minutes=1))
+    number = world.quoted(asap()).id
+    world.run(timedelta(minutes=3))
+    world.quoting.quote(number)
+    with world.store.transaction() as tx:
+        rows = tx.dues.claim(now=NOW + 9 * DAY, lease=HOUR, limit=100)
+    assert [row.kind for row in rows].count("lapse") == 1
+
+
 def test_the_limit_is_the_files(world):
     allow(world, 2 * DAY)
     number = world.quoted(asap()).id
