@@ -205,7 +205,9 @@ def _segments(row: wire.BlockOffering) -> tuple[Segment, ...]:
     found = [
         Segment(start=part.start_date, end=part.end_date, zone=part.availability_zone)
         for part in parts
-        if part.start_date is not None and part.end_date is not None
+        if part.start_date is not None
+        and part.end_date is not None
+        and part.start_date < part.end_date
     ]
     if len(found) != len(parts):
         return ()

@@ -124,7 +124,9 @@ def _offerings(
         segments = [
             Segment(start=part.start_time, end=part.end_time, zone=part.availability_zone)
             for part in parts
-            if part.start_time is not None and part.end_time is not None
+            if part.start_time is not None
+            and part.end_time is not None
+            and part.start_time < part.end_time
         ]
         if row.training_plan_offering_id is None or not parts or len(segments) != len(parts):
             continue

@@ -4,6 +4,7 @@ Times become aware UTC at once (botocore gives the machine's zone), money `Decim
 Shapes: botocore ec2 2016-11-15 and sagemaker 2017-07-24, version 1.44.8.
 """
 
+import re
 from decimal import Decimal
 from typing import Annotated
 
@@ -126,6 +127,9 @@ class BlockExtensions(Row):
     capacity_block_extensions: tuple[BlockExtension, ...] = ()
 
 
+_COUNT = re.compile(r"[0-9]{1,9}")
+
+
 class Reservation(Row):
     """`CapacityReservations[]`: blocks and ODCRs alike.
 
@@ -159,7 +163,7 @@ class Reservation(Row):
         size = tagged(self.tags).get("aws:ec2capacityreservation:incrementalRequestedQuantity")
         if self.total_instance_count:
             return self.total_instance_count
-        return int(size) if size and size.isdecimal() else self.total_instance_count
+        return int(size) if size and _COUNT.fullmatch(size) else self.total_instance_count
 
 
 class Reservations(Row):

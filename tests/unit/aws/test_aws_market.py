@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from bot.aws.market import AwsMarket
+from bot.aws.wire import Reservation
 from bot.catalog import packaged
 from bot.domain.market import Kind, Market
 from bot.domain.request import Request, Target
@@ -411,3 +412,34 @@ def test_a_quota_that_no_one_can_read_takes_nothing_else_with_it(value):
     assert [(why, str(detail)[:10]) for why, detail in gaps(seen, "quotas")] == [
         ("unknown", "unreadable")
     ]
+
+
+def test_an_offering_with_a_part_that_ends_before_it_starts_is_none():
+    def part(first: int, last: int) -> dict[str, Any]:
+        return {"StartDate": START + timedelta(days=first), "EndDate": START + timedelta(days=last)}
+
+    backwards = {**BLOCK, "CapacityBlockOfferingSegments": [part(0, 3), part(5, 4)]}
+    assert ask(market(CannedClients(describe_capacity_block_offerings=selling(backwards)))) == ask(
+        market(CannedClients(describe_capacity_block_offerings=selling()))
+    )
+    first, second = (
+        {"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2, "StartTime": start, "EndTime": end}
+        for start, end in (part(0, 3).values(), part(5, 4).values())
+    )
+    plan = {
+        "TrainingPlanOfferingId": "tpo-1",
+        "TargetResources": ["training-job"],
+        "UpfrontFee": "1.00",
+        "CurrencyCode": "USD",
+        "ReservedCapacityOfferings": [first, second],
+    }
+    clients = CannedClients(search_training_plan_offerings={"TrainingPlanOfferings": [plan]})
+    seen = ask(market(clients, Kind.TRAINING_PLAN), target=Target.TRAINING_JOB)
+    assert seen.offerings == ()
+
+
+@pytest.mark.parametrize("size", ["9" * 5000, "\u0663", "four", ""])
+def test_a_size_that_is_no_number_of_ours_is_not_read_as_one(size):
+    tag = {"Key": "aws:ec2capacityreservation:incrementalRequestedQuantity", "Value": size}
+    row = {"CapacityReservationId": "cr-1", "TotalInstanceCount": 0, "Tags": [tag]}
+    assert Reservation.model_validate(row).count == 0
