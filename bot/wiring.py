@@ -63,6 +63,9 @@ from handlers import (
 )
 
 _FAILED = Counter("gpubot_duty_failures", "Steps that fell due and failed, by kind", ["kind"])
+_HEARD = Counter(
+    "gpubot_events", "Events of AWS by what they are about and their outcome", ["kind", "outcome"]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,6 +285,7 @@ def build(
                 accounts=configuration.accounts,
                 bell=bell,
                 log=log,
+                heard=lambda kind, outcome: _HEARD.labels(kind, outcome).inc(),
             )
             for queue in aws.event_queues()
         ),

@@ -5,9 +5,8 @@ without any event the looks come at their own pace. A message is deleted after t
 it brought about; one that can't be read is left for the queue's dead letters.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.errors import MarketError, UnknownRecordError
@@ -26,13 +25,15 @@ from bot.services.words.delivering import Log
 
 GIVE_UP = 20
 """A message received so often has no dead-letter queue to go to: it is dropped, with a line."""
+UNREADABLE, OTHER = "unreadable", "other"
+"""What a message is about that is no event, or none that we know."""
 REST = timedelta(seconds=30)
 """A queue that can't be read is not asked again before."""
 
 
 @dataclass(kw_only=True)
 class Hearing:
-    """Works off one queue of events. `tally` counts what became of messages since the start."""
+    """Works off one queue of events. `heard` is told what each message is about and its outcome."""
 
     queue: EventQueue
     store: Store
@@ -41,7 +42,7 @@ class Hearing:
     accounts: Sequence[Account]
     bell: Bell
     log: Log
-    tally: Counter[str] = field(default_factory=Counter)
+    heard: Callable[[str, str], object] = "{} {}".format
     rests_until: datetime | None = None
 
     def step(self) -> int:
@@ -64,10 +65,10 @@ class Hearing:
         try:
             outcome = "none of ours" if signal is None else self._act(signal, message)
         except Exception as error:  # noqa: BLE001 — the boundary of a message; it comes again
-            self.tally["failed"] += 1
+            self.heard(_kind(signal), "failed")
             self.log.warning("event stays", id=signal and signal.id, error=repr(error))
-            return self._given_up(message, repr(error))
-        self.tally[outcome] += 1
+            return self._given_up(message, _kind(signal), repr(error))
+        self.heard(_kind(signal), outcome)
         self._delete(message)
         return 1
 
@@ -141,14 +142,15 @@ class Hearing:
         return any(looks)
 
     def _poison(self, message: QueuedEvent, why: str) -> int:
-        self.tally["unreadable"] += 1
+        self.heard(UNREADABLE, "failed")
         self.log.warning("event can't be read", why=why, receives=message.receives)
-        return self._given_up(message, why)
+        return self._given_up(message, UNREADABLE, why)
 
-    def _given_up(self, message: QueuedEvent, why: str) -> int:
+    def _given_up(self, message: QueuedEvent, kind: str, why: str) -> int:
         """Drop what no number of attempts gets through; return how many messages that was."""
         if message.receives < GIVE_UP:
             return 0
+        self.heard(kind, "dropped")
         self.log.warning("event dropped: the queue has no dead-letter queue", why=why)
         self._delete(message)
         return 1
@@ -159,3 +161,7 @@ class Hearing:
             self.queue.delete(message)
         except MarketError as error:
             self.log.warning("event stays in its queue", error=f"{error.why}: {error.detail}")
+
+
+def _kind(signal: Signal | None) -> str:
+    return OTHER if signal is None else signal.what

@@ -1,6 +1,7 @@
 """Events make the bot look sooner, and nothing but that."""
 
 import json
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -24,6 +25,7 @@ def world(request, tmp_path):
     world.queue = FakeEventQueue()
     world.bell = FakeBell()
     world.heard = []
+    world.tally = Counter()
     world.duties.steps[SPOT_LOOK] = lambda due: world.heard.append(due.argument)
     world.hearing = Hearing(
         queue=world.queue,
@@ -33,6 +35,7 @@ def world(request, tmp_path):
         accounts=world.configuration.accounts,
         bell=world.bell,
         log=world.log,
+        heard=lambda kind, outcome: world.tally.update([(kind, outcome)]),
     )
     yield world
     world.store.close()
@@ -66,7 +69,7 @@ def test_an_event_about_a_reservation_has_it_looked_at_now(world):
     assert hear(world, delivered()) == 1
     assert looks(world) == before + 1
     assert world.queue.waiting == []
-    assert world.hearing.tally == {"hastened": 1}
+    assert world.tally == {("held", "hastened"): 1}
 
 
 def test_what_the_event_says_is_not_believed(world):
@@ -103,7 +106,7 @@ def test_a_doubled_event_is_one_look(world):
     hear(world, delivered(), delivered())
     hear(world, delivered())
     assert looks(world) == before + 1
-    assert world.hearing.tally == {"hastened": 1, "heard before": 2}
+    assert world.tally == {("held", "hastened"): 1, ("held", "heard before"): 2}
 
 
 def test_looking_sooner_leaves_the_regular_looks_in_place(world):
@@ -116,20 +119,30 @@ def test_looking_sooner_leaves_the_regular_looks_in_place(world):
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "kind"),
     [
-        delivered("cr-ffffffffffffffff0"),
-        envelope(
-            "SageMaker Endpoint State Change", detail={"EndpointName": "gpubot-gpu-9-0123456789ab"}
+        (delivered("cr-ffffffffffffffff0"), "held"),
+        (
+            envelope(
+                "SageMaker Endpoint State Change",
+                detail={"EndpointName": "gpubot-gpu-9-0123456789ab"},
+            ),
+            "endpoint",
         ),
-        envelope("EC2 Spot Instance Interruption Warning", detail={"instance-id": MACHINE}),
-        envelope("EC2 Instance State-change Notification", detail={"instance-id": MACHINE}),
+        (
+            envelope("EC2 Spot Instance Interruption Warning", detail={"instance-id": MACHINE}),
+            "interruption",
+        ),
+        (
+            envelope("EC2 Instance State-change Notification", detail={"instance-id": MACHINE}),
+            "machine",
+        ),
     ],
 )
-def test_events_about_what_is_not_ours_are_counted_and_dropped(world, body):
+def test_events_about_what_is_not_ours_are_counted_and_dropped(world, body, kind):
     before = len(world.words())
     assert hear(world, body) == 1
-    assert (world.queue.waiting, world.hearing.tally) == ([], {"unknown": 1})
+    assert (world.queue.waiting, world.tally) == ([], {(kind, "unknown"): 1})
     assert (len(world.words()), world.holdings.asked) == (before, [])
 
 
@@ -145,7 +158,7 @@ def test_an_event_about_what_has_ended_is_left_alone(world):
 
 def test_an_event_of_no_interest_is_dropped(world):
     assert hear(world, envelope("EC2 Instance Launch Successful")) == 1
-    assert (world.queue.waiting, world.hearing.tally) == ([], {"none of ours": 1})
+    assert (world.queue.waiting, world.tally) == ([], {("other", "none of ours"): 1})
 
 
 def test_what_is_no_event_is_left_for_the_dead_letters_and_logged(world):
@@ -169,6 +182,7 @@ def test_without_dead_letters_poison_is_dropped_at_last(world):
         world.hearing.step()
     assert world.queue.waiting == []
     assert "no dead-letter queue" in world.log.lines[-1]
+    assert world.tally == {("unreadable", "failed"): GIVE_UP, ("unreadable", "dropped"): 1}
 
 
 @pytest.mark.parametrize(
@@ -188,6 +202,7 @@ def test_hostile_messages_crash_nothing_and_hold_up_nobody(world, poison):
     before = looks(world)
     assert hear(world, poison, delivered(id="a-good-one")) >= 1
     assert looks(world) == before + 1
+    assert {kind for kind, _ in world.tally} <= {"held", "endpoint", "other", "unreadable"}
 
 
 def test_what_fails_every_time_is_dropped_at_last(world, monkeypatch):
@@ -203,6 +218,7 @@ def test_what_fails_every_time_is_dropped_at_last(world, monkeypatch):
     assert len(world.queue.waiting) == 1
     world.hearing.step()
     assert world.queue.waiting == []
+    assert world.tally == {("held", "failed"): GIVE_UP, ("held", "dropped"): 1}
 
 
 def test_a_message_is_deleted_only_after_its_effect_is_committed(world, monkeypatch):

@@ -1,5 +1,6 @@
 """With a queue the bot hears within seconds, without one its own looks tell; never both."""
 
+import urllib.request
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -66,6 +67,12 @@ class Town:
     def heard(self, part: str) -> Said:
         return self.talk.wait_for(part, lambda: next(iter(self.said(part)), None))
 
+    def metrics(self) -> str:
+        assert self.world.bot is not None
+        address = f"http://127.0.0.1:{self.world.bot.environment['PORT']}/metrics"
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return answer.read().decode()
+
     def pass_by(self, length: str) -> None:
         self.surface.post("/control/clock", advance=length)
 
@@ -96,6 +103,8 @@ def test_an_interruption_is_heard_within_seconds_and_told_once(town_with) -> Non
     assert machine in told.text
     town.pass_by("10m")
     assert len(town.said("Spot interruption")) == 1
+    counted = 'gpubot_events_total{kind="interruption",outcome="hastened"} 1.0'
+    assert counted in town.metrics().splitlines()
 
 
 def test_without_a_queue_the_looks_of_the_bot_tell_it_in_time(town_with) -> None:
