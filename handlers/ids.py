@@ -3,7 +3,9 @@
 Names are matched exactly, never by pattern: "approve" as a pattern also matches "disapprove".
 """
 
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import Field
 
 from bot.domain.base import Model
 from bot.domain.errors import UserError
@@ -66,6 +68,10 @@ MOST_VALUE = 2_000
 """Slack's limit for a button's value (docs.slack.dev, button element)."""
 
 
+Number = Annotated[int, Field(ge=0, lt=10**12)]
+"""A number that a database can hold, and that counts something."""
+
+
 class ButtonValue(Model):
     """What a button carries: ids only. Everything else is read again when it is pressed.
 
@@ -74,17 +80,17 @@ class ButtonValue(Model):
     `argument` what another room gave a button to carry.
     """
 
-    reservation: int | None = None
-    proposal: int | None = None
-    rank: int | None = None
+    reservation: Number | None = None
+    proposal: Number | None = None
+    rank: Number | None = None
     seen: str | None = None
-    delivery: int | None = None
+    delivery: Number | None = None
     field: str | None = None
-    choice: int | None = None
+    choice: Number | None = None
     again: bool = False
     confirm: bool = False
     scope: str | None = None
-    before: int | None = None
+    before: Number | None = None
     argument: str | None = None
 
     def text(self) -> str:

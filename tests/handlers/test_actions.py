@@ -207,3 +207,11 @@ def test_a_thread_is_answered_in_the_thread(office):
     container = {"message_ts": "1.2", "thread_ts": "1.1", "channel_id": "C0GPU"}
     press(office, ids.CANCEL, ButtonValue(reservation=42), container=container)
     assert office.slack.last("chat.postEphemeral")["thread_ts"] == "1.1"
+
+
+@pytest.mark.parametrize("number", [-1, 10**12, 10**30, int("9" * 4000)])
+def test_a_number_that_no_record_can_have_is_of_no_button_of_ours(office, number):
+    office.press(ids.APPROVE, f'{{"proposal": {number}}}')
+    office.work()
+    assert "older version" in office.said()
+    assert office.services.told == []
