@@ -100,8 +100,9 @@ def _plan(said: Said, desk: Desk) -> Reply:
     request = said.parsed.request
     if request is None:
         return NOTHING
-    _, decision = desk.quoting.plan(request, zone=said.person.zone, requester=said.user)
-    return Reply(messages=(plan_card(decision, f"/gpu {said.parsed.line or ''}".strip()),))
+    market, decision = desk.quoting.plan(request, zone=said.person.zone, requester=said.user)
+    line = f"/gpu {said.parsed.line or ''}".strip()
+    return Reply(messages=(plan_card(decision, line, read_at=market.as_of),))
 
 
 def _status(said: Said, desk: Desk) -> Reply:

@@ -5,6 +5,7 @@ everything that is not settled said openly.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.decision import Decision, Option
@@ -36,6 +37,7 @@ from handlers.rendering import (
 )
 from handlers.reply import Block, Message
 
+PLANNED = "/gpu plan "
 MOST_WARNINGS = 4
 MOST_REASON = 300
 TIMES = frozenset({"early_termination", "ends_1130_utc"})
@@ -76,8 +78,11 @@ def decision_card(view: CardView, names: Names = unnamed, *, live: bool = True) 
     return single(_fallback(view, option), blocks)
 
 
-def plan_card(decision: Decision, line: str) -> Message:
-    """Return what would be decided, for /gpu plan: the same lines, nothing filed."""
+def plan_card(decision: Decision, line: str, *, read_at: datetime | None = None) -> Message:
+    """Return what would be decided, for /gpu plan: the same lines, nothing filed.
+
+    `line` is what was planned, with /gpu plan before it; `read_at` is when the market was read.
+    """
     option = decision.options[0] if decision.recommended is not None else None
     blocks: list[Block] = [section(f"*Plan only, nothing was filed*\n{code(line)}")]
     if option is not None:
@@ -86,6 +91,10 @@ def plan_card(decision: Decision, line: str) -> Message:
         if warnings:
             blocks.append(context(*warnings))
     blocks += other_ways(decision, option)
+    if option is not None and line.startswith(PLANNED):
+        blocks.append(section(f"Request it: {code(f'/gpu reserve {line.removeprefix(PLANNED)}')}"))
+    if read_at is not None:
+        blocks.append(context(f"Prices as of {moment(read_at)}"))
     text = "Plan: nothing fits." if option is None else f"Plan: {_gist(option)}"
     return single(text, blocks)
 

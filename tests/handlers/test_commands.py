@@ -144,6 +144,12 @@ def test_a_plan_is_shown_and_nothing_is_filed(office):
     assert "gpu.request" not in office.said()
 
 
+def test_a_plan_says_from_when_its_prices_are_and_the_line_that_requests_it(office):
+    say(office, "plan 2 p5.48xlarge for 72h")
+    assert "Prices as of <!date^" in office.said()
+    assert "Request it: `/gpu reserve 2 p5.48xlarge for 72h`" in office.said()
+
+
 def test_status_of_one_is_its_card_without_buttons(office):
     office.services.cards[42] = card()
     say(office, "status gpu-42")

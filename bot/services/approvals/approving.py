@@ -13,7 +13,7 @@ from bot.domain.errors import ConflictError, NotAllowedError, UserError
 from bot.domain.lifecycle import ProposalState, ReservationState
 from bot.domain.market import Kind
 from bot.domain.records import Approval, AuditEntry, Proposal, Reservation, Switch, gpu_id
-from bot.domain.saying import Mention
+from bot.domain.saying import Code, Mention
 from bot.domain.values import money_text
 from bot.policy.configuration import Configuration
 from bot.policy.delegating import seat_of
@@ -167,7 +167,13 @@ class Approving:
                 tx,
                 saved,
                 f"denied-{proposal_id}",
-                (("Denied by ", Mention(id=by, ping=False), f": {reason}"),),
+                (
+                    ("Denied by ", Mention(id=by, ping=False), f": {reason}"),
+                    (
+                        "To ask for something else, change and send: ",
+                        Code(text=f"/gpu {saved.line}"),
+                    ),
+                ),
                 now=now,
             )
             self.telling.redraw(tx, saved, now=now)

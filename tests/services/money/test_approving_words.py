@@ -356,6 +356,9 @@ def test_a_denial_reaches_the_requester_with_its_reason_once(world):
     said = [words for words in world.said().values() if "use the owned block" in words]
     assert len(said) == 1
     assert REQ in said[0]
+    line = world.reservation(proposal.reservation_id).line
+    assert line
+    assert f"change and send: /gpu {line}" in said[0]
 
 
 def test_a_superseded_card_has_no_power(world):
