@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.domain.errors import DeliveryError, SettingsError
+from bot.domain.errors import BusyError, DeliveryError, SettingsError
 from bot.domain.lifecycle import PurchaseState
 from bot.domain.using import ROUTINE
 from bot.domain.values import utc_text
@@ -43,17 +43,30 @@ class Entrance:
 def health(
     store: Store, clock: Clock, *, mode: str, connected: bool
 ) -> tuple[bool, Mapping[str, object]]:
-    """Return whether the bot serves, and what it has taken on and not finished."""
+    """Return whether the bot serves, and what it has taken on and not finished.
+
+    A database that does not answer is no service: after a disk that did not confirm a write only
+    a restart helps (storage.syncing), and whoever watches this page does that.
+    """
     now = clock.now()
-    with store.reading() as tx:
-        backlog = {
-            "inbox": tx.inbox.waiting(),
-            "outbox": tx.outbox.waiting(now=now),
-            "due": tx.dues.waiting(now=now),
-            "purchases": len(tx.purchases.in_state({PurchaseState.SUBMITTED})),
+    try:
+        with store.reading() as tx:
+            backlog = {
+                "inbox": tx.inbox.waiting(),
+                "outbox": tx.outbox.waiting(now=now),
+                "due": tx.dues.waiting(now=now),
+                "purchases": len(tx.purchases.in_state({PurchaseState.SUBMITTED})),
+            }
+            due_at = tx.dues.next_at(leaving_out=ROUTINE)
+            times = [moment for moment in (due_at, tx.outbox.next_at()) if moment]
+    except BusyError as error:
+        return False, {
+            "status": "database",
+            "mode": mode,
+            "connected": connected,
+            "clock": utc_text(now),
+            "detail": str(error),
         }
-        due_at = tx.dues.next_at(leaving_out=ROUTINE)
-        times = [moment for moment in (due_at, tx.outbox.next_at()) if moment]
     return connected, {
         "status": "ok" if connected else "disconnected",
         "mode": mode,

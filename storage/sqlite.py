@@ -113,8 +113,9 @@ class _Unit:
             raise ours(error) from error
 
     def _begin(self, until: float) -> None:
+        # Readers, too: what they would show may not outlive the restart that is needed.
+        self._connections.syncing.check()
         if self._writable:
-            self._connections.syncing.check()
             begin(self._connection, "begin immediate", until=until)
         else:
             self._connection.execute("begin")

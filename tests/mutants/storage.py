@@ -139,6 +139,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "del error",
     ),
     Mutant(
+        "a disk that does not confirm leaves the health page well",
+        _STORE,
+        "        self._connections.syncing.check()\n        if self._writable:",
+        "        if self._writable:\n            self._connections.syncing.check()",
+    ),
+    Mutant(
         "a sync that was broken off counts for who waited",
         _SYNCING,
         "interrupted = True",

@@ -17,10 +17,12 @@ import pytest
 from bot.domain.errors import BusyError
 from bot.domain.records import Delivery
 from bot.ports import Store
+from bot.serving import health
 from storage import open_store
 from storage.syncing import Syncing
 from tests.contract.store.conftest import Open
 from tests.contract.store.samples import NOW, at, reservation
+from tests.fakes.clock import FakeClock
 
 PATIENCE = timedelta(seconds=20)
 
@@ -171,6 +173,18 @@ def test_a_disk_that_does_not_confirm_stops_all_writing(ready: Store, disk: Disk
     with pytest.raises(BusyError):
         ready.record(_delivery("k"), patience=timedelta(seconds=0.2))
     assert disk.syncs == 1
+
+
+def test_a_disk_that_does_not_confirm_shows_on_the_health_page(ready: Store, disk: Disk) -> None:
+    clock = FakeClock()
+    assert health(ready, clock, mode="socket", connected=True)[0]
+    disk.error = OSError(errno.EIO, "Input/output error")
+    with pytest.raises(BusyError):
+        _put(ready, "b")
+    well, facts = health(ready, clock, mode="socket", connected=True)
+    assert not well
+    assert facts["status"] == "database"
+    assert "mend it and restart" in str(facts["detail"])
 
 
 def test_who_waits_for_a_sync_that_a_signal_broke_off_makes_the_next(
