@@ -9,11 +9,23 @@ from typing import Any, Literal, Self, get_args
 from zoneinfo import available_timezones
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from typing_extensions import override
 
+from sandbox.aws.events import check_event
+from sandbox.aws.faults import FaultBook
+from sandbox.aws.operations import FROM_MOTO, OPERATIONS
 from sandbox.aws.supply import QuotaSetting, Supply
 from sandbox.clock import DEFAULT_START
+from sandbox.slack.api import check_method
 from sandbox.slack.faults import parse_fault
 from sandbox.slack.people import PARTNER_TEAM_ID, TEAM_ID, Person, default_people
 
@@ -67,6 +79,7 @@ class SlackFault(Part):
 
     @model_validator(mode="after")
     def _fault_is_known(self) -> Self:
+        check_method(self.method)
         parse_fault(self.fault)
         return self
 
@@ -79,6 +92,11 @@ class AwsEvent(BaseModel):
     at: AwareDatetime
     event: str
 
+    @model_validator(mode="after")
+    def _event_is_known(self) -> Self:
+        check_event(self.order())
+        return self
+
     def order(self) -> dict[str, Any]:
         """The event as the control surface would send it."""
         return {"event": self.event} | (self.model_extra or {})
@@ -89,6 +107,14 @@ class Faults(Part):
 
     slack: tuple[SlackFault, ...] = ()
     aws: tuple[dict[str, Any], ...] = ()
+
+    @field_validator("aws")
+    @classmethod
+    def _orders_are_known(cls, orders: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+        book = FaultBook(name for _, name in (*OPERATIONS, *FROM_MOTO))
+        for order in orders:
+            book.add(order)
+        return orders
 
 
 class Scenario(Part):

@@ -46,15 +46,7 @@ def happen(world: World, event: dict[str, Any]) -> None:
     Raises:
         ValueError: the event is not understood, or what it names is not there.
     """
-    name = event.get("event")
-    if not isinstance(name, str) or name not in KEYS:
-        raise ValueError(f"There is no event {name!r}; there are {', '.join(sorted(KEYS))}.")
-    unknown = sorted(set(event) - KEYS[name] - {"event"})
-    if unknown:
-        raise ValueError(f"The event {name!r} has no {unknown[0]!r}.")
-    nested = [key for key, value in event.items() if isinstance(value, bool | list | dict)]
-    if nested:
-        raise ValueError(f"{nested[0]!r} is a name or a number, not {event[nested[0]]!r}.")
+    name = check_event(event)
     handlers: dict[str, Callable[[World, dict[str, Any]], None]] = {
         "payment-failed": _payment_failed,
         "node-failed": _node_failed,
@@ -67,6 +59,24 @@ def happen(world: World, event: dict[str, Any]) -> None:
     with world.lock:
         world.settle()
         handlers[name](world, event)
+
+
+def check_event(event: dict[str, Any]) -> str:
+    """Returns the event's name, if its keys are those of such an event.
+
+    Raises:
+        ValueError: the event is not understood.
+    """
+    name = event.get("event")
+    if not isinstance(name, str) or name not in KEYS:
+        raise ValueError(f"There is no event {name!r}; there are {', '.join(sorted(KEYS))}.")
+    unknown = sorted(set(event) - KEYS[name] - {"event"})
+    if unknown:
+        raise ValueError(f"The event {name!r} has no {unknown[0]!r}.")
+    nested = [key for key, value in event.items() if isinstance(value, bool | list | dict)]
+    if nested:
+        raise ValueError(f"{nested[0]!r} is a name or a number, not {event[nested[0]]!r}.")
+    return name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from sandbox.control.errors import Body, RequestError, query, read_body
 from sandbox.slack.acting import Acting
-from sandbox.slack.api import METHODS, WebApi
+from sandbox.slack.api import WebApi, check_method
 from sandbox.slack.faults import SOCKET_METHODS, parse_fault
 from sandbox.slack.transport import Ack, SocketTransport
 from sandbox.slack.workspace import Workspace
@@ -169,10 +169,8 @@ class SlackControl:
     async def fault(self, request: web.Request) -> web.Response:
         """Set a fault; `disconnect` on the socket itself cuts it now."""
         body = await read_body(request, FaultBody)
-        known = sorted({*METHODS, *SOCKET_METHODS})
-        if body.method not in known:
-            raise RequestError(f"there is no method {body.method!r}; methods: {', '.join(known)}")
         try:
+            check_method(body.method)
             fault = parse_fault(body.fault)
         except ValueError as error:
             raise RequestError(str(error)) from error

@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox.slack import api_chat, api_people, api_views
 from sandbox.slack.errors import SlackError
+from sandbox.slack.faults import SOCKET_METHODS
 from sandbox.slack.people import Channel
 from sandbox.slack.scopes import MissingScopeError, check_scope
 from sandbox.slack.workspace import Workspace
@@ -22,6 +23,17 @@ METHODS: dict[str, Method] = {
     **api_people.METHODS,
     **api_views.METHODS,
 }
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that a fault could never meet.
+
+    Raises:
+        ValueError: the Web API has no such method, nor is it the socket.
+    """
+    known = sorted({*METHODS, *SOCKET_METHODS})
+    if method not in known:
+        raise ValueError(f"there is no method {method!r}; methods: {', '.join(known)}")
 
 
 @dataclass(slots=True)
