@@ -105,6 +105,18 @@ def _region(row: dict[str, str]) -> Region:
 
 
 @cache
+def region_names() -> tuple[str, ...]:
+    """Return the codes of all Regions, Local Zones apart."""
+    return tuple(row["region"] for row in _rows("regions.csv") if row["kind"] == "region")
+
+
+@cache
+def platforms() -> tuple[str, ...]:
+    """Return the platforms that AWS reserves capacity for, as it writes them."""
+    return tuple(row["platform"] for row in _rows("platforms.csv"))
+
+
+@cache
 def packaged() -> Catalog:
     """Return the catalog that ships with the product."""
     types = sorted((_instance_type(row) for row in _rows("accelerators.csv")), key=lambda t: t.name)

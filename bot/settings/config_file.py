@@ -6,7 +6,7 @@ Amounts stay the text that was written (never a binary float), durations are 10m
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from difflib import get_close_matches
@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from bot.catalog import platforms, region_names
 from bot.domain.errors import SettingsError
 from bot.domain.rules import Premiums, Rules
 from bot.policy.configuration import (
@@ -277,6 +278,7 @@ def _nearest(key: str) -> str:
 def _beyond(configuration: Configuration, lines: Mapping[Place, int]) -> Iterator[tuple[int, str]]:
     """Yield what no single value shows: zones that do not exist, accounts that nothing names."""
     yield from _strangers(configuration, lines)
+    yield from _unknown_to_aws(configuration, lines)
     try:
         ZoneInfo(configuration.digest.zone)
     except (ZoneInfoNotFoundError, ValueError):
@@ -284,6 +286,39 @@ def _beyond(configuration: Configuration, lines: Mapping[Place, int]) -> Iterato
             lines.get(("digest", "zone"), 1),
             f"digest.zone is {configuration.digest.zone!r}; write an IANA name like Europe/Berlin",
         )
+
+
+def _unknown_to_aws(
+    configuration: Configuration, lines: Mapping[Place, int]
+) -> Iterator[tuple[int, str]]:
+    """Yield Regions and platforms that AWS does not have; a platform is final at purchase."""
+    for at, account in enumerate(configuration.accounts):
+        place: Place = ("accounts", at)
+        named: list[tuple[Place, str]] = [
+            ((*place, "regions", number), name) for number, name in enumerate(account.regions)
+        ]
+        for key in ("launch_templates", "event_queues"):
+            named += [((*place, key, name), name) for name in getattr(account, key)]
+        for where, name in named:
+            if name not in region_names():
+                mend = _alike(name, region_names(), "a Region's code, like us-east-1")
+                yield lines.get(where, 1), f"{dotted(where)}: AWS has no Region {name!r}; {mend}"
+        if account.platform not in platforms():
+            where = (*place, "platform")
+            mend = _alike(account.platform, platforms(), "AWS's own word, like Linux/UNIX")
+            yield (
+                lines.get(where, 1),
+                f"{dotted(where)} is {account.platform[:40]!r}, which AWS does not know; {mend}",
+            )
+
+
+def _alike(name: str, known: Collection[str], form: str) -> str:
+    """Return the nearest of the known names as a question, else how one is written."""
+    folded = {one.casefold(): one for one in known}
+    near = get_close_matches(name.casefold(), list(folded), n=5)
+    # Two letters that changed places are the likeliest slip: esat is east before it is west.
+    near.sort(key=lambda one: sorted(one) != sorted(name.casefold()))
+    return f"did you mean {folded[near[0]]}?" if near else f"write {form}"
 
 
 def _strangers(

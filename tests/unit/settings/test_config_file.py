@@ -3,6 +3,7 @@ from decimal import Decimal
 
 import pytest
 
+from bot.catalog import platforms
 from bot.domain.errors import SettingsError
 from bot.domain.records import Switch
 from bot.domain.rules import Rules
@@ -233,3 +234,43 @@ def test_an_account_that_is_none_or_never_shares_is_named_with_its_line(
     wanted = "shares_with" if "organization" in before and "only" in named else after
     line = next(at for at, text in enumerate(changed.splitlines(), 1) if wanted in text)
     assert [(at, named in said) for at, said in faults] == [(line, True)]
+
+
+@pytest.mark.parametrize(
+    ("written", "mend"),
+    [("us-esat-1", "did you mean us-east-1?"), ("the moon", "write a Region's code")],
+)
+def test_a_region_that_aws_does_not_have_names_its_line_and_the_nearest(written, mend) -> None:
+    [(line, said)] = faults_of("regions: [us-east-1", f"regions: [{written}")
+    assert line == line_of("regions: [us-east-1")
+    assert f"AWS has no Region {written!r}; {mend}" in said
+
+
+@pytest.mark.parametrize("key", ["launch_templates", "event_queues"])
+def test_a_region_that_only_a_key_names_is_checked_as_well(key) -> None:
+    value = '{us-esat-1: "https://sqs.us-east-1.amazonaws.com/1/q"}'
+    text = EXAMPLE.replace("launch_templates: {}", "", 1)
+    text = text.replace("    subnets: {}", f"    {key}: {value}\n    subnets: {{}}", 1)
+    _, [(_, said)] = parse_configuration(text)
+    assert f"{key}.us-esat-1: AWS has no Region" in said
+
+
+@pytest.mark.parametrize(
+    ("written", "mend"),
+    [
+        ("linux/unix", "did you mean Linux/UNIX?"),
+        ("Linux", "did you mean"),
+        ("?", "write AWS's own"),
+    ],
+)
+def test_a_platform_that_aws_does_not_know_is_a_fault_because_it_is_final(written, mend) -> None:
+    [(line, said)] = faults_of("platform: Linux/UNIX", f'platform: "{written}"')
+    assert line == line_of("platform: Linux/UNIX")
+    assert "which AWS does not know" in said
+    assert mend in said
+
+
+def test_every_platform_of_aws_is_taken() -> None:
+    assert len(platforms()) == 18
+    for name in platforms():
+        sound(EXAMPLE.replace("platform: Linux/UNIX", f"platform: {name}", 1))
