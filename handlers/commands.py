@@ -37,7 +37,11 @@ def obey(said: Said, desk: Desk) -> Reply:
         return open_form(said, None)
     if parsed.status is Status.REFUSED and parsed.problem is not None:
         marked = private.refused(
-            parsed.problem, text=said.command.text, delivery=said.delivery, locale=said.locale
+            parsed.problem,
+            text=said.command.text,
+            delivery=said.delivery,
+            locale=said.locale,
+            form=private.fits_form(parsed),
         )
         return Reply(messages=(marked,))
     verb = parsed.command or ""

@@ -13,6 +13,7 @@ ENGLISH = {
     "form_instead": "Fill in the form instead",
     "choose": "Choose",
     "say_it": "Please say it in the line, or use the form.",
+    "say_in_line": "Please send the line again with it.",
     "one_open": "One thing is open.",
     "no_form": "Slack did not let the form open.",
     "same_line": (
@@ -80,6 +81,7 @@ PORTUGUESE = {
     "form_instead": "Preencher o formulário",
     "choose": "Escolher",
     "say_it": "Diga na linha ou use o formulário.",
+    "say_in_line": "Envie a linha de novo com isso.",
     "one_open": "Falta uma informação.",
     "no_form": "O Slack não deixou o formulário abrir.",
     "same_line": "É a mesma linha de {name}, que você acabou de enviar. Nada novo foi registrado.",
@@ -145,6 +147,7 @@ SPANISH = {
     "form_instead": "Rellenar el formulario",
     "choose": "Elegir",
     "say_it": "Dilo en la línea o usa el formulario.",
+    "say_in_line": "Envía la línea otra vez con eso.",
     "one_open": "Falta un dato.",
     "no_form": "Slack no dejó abrir el formulario.",
     "same_line": "Es la misma línea de {name}, que acabas de enviar. No se registró nada nuevo.",

@@ -27,6 +27,7 @@ ENGLISH_LOCALE = "en-US"
 MOST_CHOICE_ROWS = 8
 """More choices than this become a menu, which a phone shows better than rows of buttons."""
 MOST_OPTIONS = 100
+FORM_VERBS = frozenset({"reserve", "plan", "watch"})
 LINES_IN_A_SECTION = 6
 MOST_SHOWN_LINE = 600
 
@@ -74,15 +75,23 @@ def not_accepted(text: str) -> Message:
     return Message(said, tuple(blocks))
 
 
-def refused(problem: Problem, *, text: str, delivery: int, locale: str) -> Message:
-    """Return the problem with its words marked, a line that works, and the form."""
+def fits_form(parsed: Parsed) -> bool:
+    """Return whether the form asks for what the line wants: capacity, and nothing else."""
+    return parsed.command is None or parsed.command in FORM_VERBS
+
+
+def refused(
+    problem: Problem, *, text: str, delivery: int, locale: str, form: bool = True
+) -> Message:
+    """Return the problem with its words marked, a line that works, and the form if it helps."""
     blocks = [section(shown(problem.message))]
     if problem.at is not None and problem.at[0] < problem.at[1] <= len(text):
         blocks.append(section(_marked(text, problem.at)))
     works = say("works", locale)
     blocks.append(section(f"{works} {code(_line(problem.hint))}"))
-    value = ids.ButtonValue(delivery=delivery)
-    blocks += actions([button(say("open_form", locale), ids.FORM, value.text())])
+    if form:
+        value = ids.ButtonValue(delivery=delivery)
+        blocks += actions([button(say("open_form", locale), ids.FORM, value.text())])
     return Message(shown(f"{problem.message} {works} {_line(problem.hint)}"), tuple(blocks))
 
 
@@ -91,10 +100,12 @@ def asked(parsed: Parsed, *, delivery: int, locale: str) -> tuple[Message, ...]:
     blocks: list[Block] = []
     if parsed.echo:
         blocks.append(section(shown(parsed.echo)))
+    form = fits_form(parsed)
     for question in parsed.questions:
-        blocks += _question(question, delivery, locale)
-    value = ids.ButtonValue(delivery=delivery)
-    blocks += actions([button(say("form_instead", locale), ids.FORM, value.text())])
+        blocks += _question(question, delivery, locale, form=form)
+    if form:
+        value = ids.ButtonValue(delivery=delivery)
+        blocks += actions([button(say("form_instead", locale), ids.FORM, value.text())])
     text = " ".join(question.question for question in parsed.questions)
     return split(shown(text) or say("one_open", locale), blocks)
 
@@ -143,10 +154,10 @@ def _helped_line(row: str) -> str:
     return " ".join(part for part in said if part)
 
 
-def _question(question: Question, delivery: int, locale: str) -> list[Block]:
+def _question(question: Question, delivery: int, locale: str, *, form: bool) -> list[Block]:
     title = section(strong(question.question))
     if not question.choices:
-        return [title, context(say("say_it", locale))]
+        return [title, context(say("say_it" if form else "say_in_line", locale))]
     if len(question.choices) > MOST_CHOICE_ROWS:
         return [title, _menu(question, delivery, locale)]
     rows = [

@@ -5,8 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.catalog import packaged
+from bot.domain.request import Problem, Question
 from bot.language import parse
+from handlers import ids
+from handlers.cards import private
 from handlers.forms import FormContext, request_form, sentence_of
+from tests.handlers.office import ask
 
 # A Wednesday; with a day's length every example lies ahead.
 NOW = datetime(2027, 3, 10, 15, tzinfo=UTC)
@@ -39,3 +43,15 @@ def test_every_example_of_the_form_is_understood(locale):
 @pytest.mark.parametrize("locale", sorted(LENGTH))
 def test_an_example_of_the_form_fits_a_phone(locale):
     assert all(len(" · ".join(examples)) <= 42 for examples in hints(locale).values())
+
+
+@pytest.mark.parametrize(("verb", "offered"), [("reserve", True), ("handover", False)])
+def test_the_form_is_offered_only_for_what_it_asks(verb, offered):
+    parsed = ask(verb, Question(field="person", question="Who?", choices=()))
+    [message] = private.asked(parsed, delivery=1, locale="en-US")
+    assert (ids.FORM in str(message.blocks)) == offered
+    assert ("use the form" in str(message.blocks)) == offered
+    assert private.fits_form(parsed) == offered
+    problem = Problem(message="Left over.", at=None, hint="status")
+    said = private.refused(problem, text="x", delivery=1, locale="en-US", form=offered)
+    assert (ids.FORM in str(said.blocks)) == offered
