@@ -44,7 +44,16 @@ def _together(*acts: Callable[[], object]) -> list[object]:
     return outcomes
 
 
+def _reminders(world, reservation_id: int) -> int:
+    """How many reminders are planned; they are none afterwards."""
+    with world.store.transaction() as tx:
+        return tx.dues.withdraw(f"gpu-{reservation_id}", kinds={"remind"})
+
+
 def test_of_two_approvers_at_the_same_moment_one_wins_and_the_other_is_told(world):
+    alone = World()
+    one_set = _reminders(alone, alone.bought().reservation_id)
+    assert one_set > 0
     for turn in range(20):
         proposal = world.proposed()
         outcomes = _together(
@@ -58,6 +67,7 @@ def test_of_two_approvers_at_the_same_moment_one_wins_and_the_other_is_told(worl
         with world.store.reading() as tx:
             assert len(tx.proposals.given(proposal.id)) == 1
         assert len(world.aws.calls) == turn + 1
+        assert _reminders(world, proposal.reservation_id) == one_set
 
 
 def test_two_workers_that_buy_at_the_same_moment_make_one_call(world, tmp_path):
