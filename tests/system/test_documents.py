@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -107,3 +108,20 @@ def test_the_readme_names_every_permission_of_the_policies_and_no_other(purpose,
     }
     # Only some launch templates need to pass a role; the policy can't know which.
     assert set(re.findall(r"`(\w+:\w+)`", row)) - {"iam:PassRole"} == allowed
+
+
+def test_the_architecture_lists_the_rooms_of_the_services_as_they_may_be_used() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("## The rooms of the services")[1].split("## ")[0]
+    shown = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [contract] = [
+        one
+        for one in settings["tool"]["importlinter"]["contracts"]
+        if one["name"] == "A room of the services uses those below it"
+    ]
+    layers = [name.strip() for layer in contract["layers"] for name in layer.split("|")]
+    assert shown == [name for name in layers if name in shown]
+    rooms = {path.parent.name for path in (ROOT / "bot" / "services").glob("*/__init__.py")}
+    # Words stand in a row with a module of the lowest layer.
+    assert set(shown) | {"words"} == rooms
