@@ -30,12 +30,13 @@ from bot.services.commitments.walking import walks
 from bot.services.purchases.standing import Standing
 from bot.services.requests.lapsing import lapse_due
 from bot.services.requests.searching import quote_due, refusal_name
-from bot.services.reservations.following import (
+from bot.services.reservations.following import budget_key
+from bot.services.reservations.looking import (
     ACTIVE_WORDS,
     WAITING_WORDS,
-    budget_key,
+    id_words,
+    is_extension,
 )
-from bot.services.reservations.looking import id_words, is_extension
 from bot.services.reservations.overstaying import overstay_due
 from bot.services.reservations.tendering import PREPAID
 from bot.services.words.pleading import Pleading

@@ -23,7 +23,6 @@ from bot.services.reservations.looking import (
     MINUTE,
     PAID_WORDS,
     PENDING_WORDS,
-    WAITING_WORDS,
     next_look,
     on_minute,
     state_from,
@@ -32,8 +31,6 @@ from bot.services.reservations.reminding import Reminding
 from bot.services.reservations.reporting import report_words
 from bot.services.reservations.sharing import end_shares, plan_share, share_of
 from bot.services.words.telling import Telling
-
-__all__ = ["ACTIVE_WORDS", "WAITING_WORDS", "Following", "budget_key"]
 
 CHUNK = 25
 """So many reservations are settled in one transaction: few commits, and no long lock."""
