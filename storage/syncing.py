@@ -30,7 +30,8 @@ class Syncing:
         self._log = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
         # Never closed while somebody may sync: its number could be another file's by then.
         finalize(self, os.close, self._log).atexit = False
-        self._ending = False
+        # Some network file systems count no links at all.
+        self._watched = os.fstat(self._log).st_nlink > 0
         self._state = threading.Condition()
         self._begun = 0
         self._finished = 0
@@ -81,7 +82,7 @@ class Syncing:
 
     def end(self) -> None:
         """Know that connections close from now on; the last one folds the log in and removes it."""
-        self._ending = True
+        self._watched = False
 
     def _sync(self) -> None:
         try:
@@ -90,4 +91,4 @@ class Syncing:
             self._failure = error
 
     def _is_removed(self) -> bool:
-        return not self._ending and not os.fstat(self._log).st_nlink
+        return self._watched and not os.fstat(self._log).st_nlink
