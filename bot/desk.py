@@ -11,11 +11,15 @@ from bot.clocks import clock_at
 from bot.domain.decision import Decision
 from bot.domain.errors import GpuBotError, SettingsError, UserError
 from bot.domain.lifecycle import LIVE_PURCHASES, PurchaseState
+from bot.domain.market import Kind
 from bot.domain.records import gpu_id
 from bot.domain.rules import Rules
+from bot.domain.sharing import Way
 from bot.domain.values import how_many, money_text, utc_text
 from bot.engine import decide
+from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration
+from bot.policy.explaining import place_words
 from bot.ports import Clock, Store, Transaction
 from bot.services.commitments.closing import Closing
 from bot.services.purchases.comparing import differences
@@ -221,6 +225,7 @@ def diagnosed() -> list[Finding]:
     clock = clock_at(environment.gpubot_clock)
     findings = [_finding("settings", "ok", f"{environment.gpubot_config} is sound")]
     findings += [*_database(clock), *_disk(environment.gpubot_database)]
+    findings += _sharing(configuration)
     from bot.aws import check_identity  # noqa: PLC0415 — boto3 only when it is asked
     from handlers.checking import check_slack  # noqa: PLC0415 — Slack only when it is asked
 
@@ -249,6 +254,7 @@ _MENDS = {
     "slack token": "set SLACK_BOT_TOKEN to the Bot User OAuth Token of the installed app",
     "slack scopes": "add what manifest.yml asks for, and reinstall the app",
     "slack channel": "write `/invite @gpubot` in that channel, or correct `channels` in the file",
+    "sharing": "name the account under `shares_with` and both accounts' `organization`",
     "GPU count": "update gpubot: its catalog is older than what AWS says",
 }
 _AWS_MEND = "give the role what docs/iam lists, and switch the Region on for the account"
@@ -263,6 +269,26 @@ def _mended(finding: Finding) -> Finding:
 
 def _finding(name: str, result: str, detail: str) -> Finding:
     return {"name": name, "result": result, "detail": detail}
+
+
+def _sharing(configuration: Configuration) -> list[Finding]:
+    """Return for each team with an account whether it can use what the others buy, by the file."""
+    found = []
+    for team in configuration.teams:
+        for account in configuration.accounts:
+            passage = elsewhere(
+                Kind.CAPACITY_BLOCK,
+                ultraserver=False,
+                buyer=account.name,
+                team=team.name,
+                configuration=configuration,
+            )
+            if passage is not None:
+                ready = passage.way is Way.SHARED
+                name = f"sharing {account.name} with {team.name}"
+                said = " ".join(place_words(passage))
+                found.append(_finding(name, "ok" if ready else "note", said))
+    return found
 
 
 def _disk(url: str) -> list[Finding]:

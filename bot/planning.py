@@ -11,13 +11,15 @@ from pydantic import ValidationError
 from bot.catalog import packaged
 from bot.domain.decision import Decision
 from bot.domain.errors import SettingsError
-from bot.domain.market import Market
+from bot.domain.market import Kind, Market
 from bot.domain.request import Parsed, Problem, Request, Status
 from bot.domain.rules import Rules
+from bot.domain.sharing import Elsewhere
 from bot.engine import decide
 from bot.language import parse
+from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration
-from bot.policy.explaining import explain
+from bot.policy.explaining import explain, place_words
 from bot.settings import read_configuration
 
 _LAST_YEAR = 9900
@@ -102,9 +104,26 @@ def explained(
         "total_usd": total,
         "sentences": [
             *explain(Decimal(total), configuration, requester=user, team=team),
+            *place_words(_passage(answer, team, configuration)),
             _whose_sum(options, recorded=market is not None),
         ],
     }
+
+
+def _passage(
+    answer: dict[str, Any], team: str | None, configuration: Configuration
+) -> Elsewhere | None:
+    """Return how the team gets at the first option; None when it is used where it is bought."""
+    options = answer["decision"]["options"]
+    if not options:
+        return None
+    return elsewhere(
+        Kind(options[0]["kind"]),
+        ultraserver=answer["request"]["ultraserver_type"] is not None,
+        buyer=options[0]["account"],
+        team=team,
+        configuration=configuration,
+    )
 
 
 def _whose_sum(options: list[dict[str, Any]], *, recorded: bool) -> str:

@@ -60,6 +60,7 @@ def check_identity(
         rows += [_read_check(own, account, region, call) for call in _READS]
         rows += [_read_check(own, account, other, _ENABLED) for other in account.regions[1:]]
         rows += _dry_runs(own, account, region, now=clock.now())
+        rows += _sharing(own, account)
     if accounts:
         rows += _clock(own, accounts[0])
         rows += _gpu_counts(own, accounts[0], catalog or packaged())
@@ -107,6 +108,31 @@ def _read_check(
     except MarketError as error:
         return _failed(name, error)
     return Check(name=name, result="ok")
+
+
+def _sharing(clients: Clients, account: Account) -> Iterator[Check]:
+    """Look at the shares of an account that shares, where it buys. RAM knows no DryRun."""
+    if not account.shares_with:
+        return
+    for region in account.regions:
+        name = f"{account.name} {region} get_resource_shares"
+        try:
+            read(
+                clients.reading("ram", account.name, region),
+                "get_resource_shares",
+                resourceOwner="SELF",
+            )
+        except MarketError as error:
+            yield _failed(name, error)
+        else:
+            yield Check(
+                name=name,
+                result="ok",
+                detail=(
+                    "shares can be read; that one can be made shows only when it is"
+                    " (docs/accounts.md says what the organization must allow)"
+                ),
+            )
 
 
 def _dry_runs(clients: Clients, account: Account, region: str, *, now: datetime) -> Iterator[Check]:

@@ -17,6 +17,16 @@ _AT_HOME = {
 }
 """Kinds that stay in the account that buys or holds them, with why."""
 
+HINDRANCES = {
+    Hindrance.ULTRASERVER: "AWS shares no UltraServers",
+    Hindrance.TRAINING_PLAN: "a SageMaker training plan stays in the account that buys it",
+    Hindrance.LAUNCHED: "machines run in the account that launches them",
+    Hindrance.HELD: "what is lent is used where it is held",
+    Hindrance.NOT_NAMED: "the administrator's file does not name it under shares_with",
+    Hindrance.OTHER_ORGANIZATION: "AWS shares capacity inside one organization only",
+}
+"""Why something can't be used from another account, for people."""
+
 
 def account_named(name: str | None, configuration: Configuration) -> Account | None:
     """Return the account of that name; None when the file has none."""

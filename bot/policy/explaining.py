@@ -4,7 +4,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.records import Switch
+from bot.domain.sharing import Elsewhere, Way
 from bot.domain.values import dollars
+from bot.policy.accounts import HINDRANCES
 from bot.policy.configuration import Configuration, Tier
 from bot.policy.tiers import everyone, tier_for
 
@@ -23,6 +25,24 @@ def explain(
         *_ceiling_words(configuration, team),
         _switch_words(configuration.purchasing),
     )
+
+
+def place_words(passage: Elsewhere | None) -> tuple[str, ...]:
+    """Return where it is bought and where it can be used; nothing when that is the same account."""
+    if passage is None:
+        return ()
+    buyer, user = passage.buyer, passage.user
+    if passage.way is Way.SHARED:
+        return (f"Bought in {buyer}, shared with {user} (AWS RAM) once scheduled.",)
+    if passage.way is Way.UNSURE or passage.hindrance is None:
+        return (
+            (
+                f"Bought in {buyer}; sharing it with {user} (AWS RAM) is tried, and works only"
+                " inside one AWS Organization, which the file does not say."
+            ),
+        )
+    why = HINDRANCES[passage.hindrance]
+    return (f"Bought in {buyer}, can't be used from {user}: {why}.",)
 
 
 def _tier_words(total: Decimal, configuration: Configuration) -> str:

@@ -2,17 +2,9 @@
 
 from bot.domain.decision import Option
 from bot.domain.sharing import Elsewhere, Hindrance, Way
+from bot.policy.accounts import HINDRANCES
 from bot.services.words.views import CardView, option_key
 from handlers.rendering import code, shown
-
-_STAYS = {
-    Hindrance.ULTRASERVER: "AWS shares no UltraServers",
-    Hindrance.TRAINING_PLAN: "a SageMaker training plan stays in the account that buys it",
-    Hindrance.LAUNCHED: "machines run in the account that launches them",
-    Hindrance.HELD: "what is lent is used where it is held",
-    Hindrance.NOT_NAMED: "the administrator's file does not name it under shares_with",
-    Hindrance.OTHER_ORGANIZATION: "AWS shares capacity inside one organization only",
-}
 
 
 def elsewhere_line(option: Option, view: CardView) -> str | None:
@@ -46,7 +38,7 @@ def _verb(passage: Elsewhere) -> str:
 
 
 def _why(passage: Elsewhere) -> str:
-    why = _STAYS.get(passage.hindrance, "") if passage.hindrance else ""
+    why = HINDRANCES.get(passage.hindrance, "") if passage.hindrance else ""
     buyer, user = code(passage.buyer), code(passage.user)
     if passage.hindrance is Hindrance.NOT_NAMED:
         return f"{why}. Have it added there, use it in {buyer}, or take an option of {user}"

@@ -234,4 +234,32 @@ MUTANTS: tuple[Mutant, ...] = (
         "shares=theirs.shares,",
         _SERVICE,
     ),
+    Mutant(
+        "a platform that AWS does not know is taken",
+        "bot/settings/config_file.py",
+        "if account.platform not in platforms():",
+        "if not account.platform:",
+        _FILE,
+    ),
+    Mutant(
+        "a Region that AWS does not have is taken",
+        "bot/settings/config_file.py",
+        "if name not in region_names():",
+        "if not name:",
+        _FILE,
+    ),
+    Mutant(
+        "what may not be shared is explained as shared",
+        "bot/policy/explaining.py",
+        "if passage.way is Way.SHARED:",
+        "if passage.way is not Way.UNSURE:",
+        _POLICY,
+    ),
+    Mutant(
+        "the doctor finds all sharing well",
+        "bot/desk.py",
+        "ready = passage.way is Way.SHARED",
+        "ready = passage.buyer is not None",
+        ("tests/unit/cli/test_doctor.py",),
+    ),
 )

@@ -209,3 +209,15 @@ def test_every_command_shows_an_example(capsys, words) -> None:
 )
 def test_the_text_of_a_plan_has_thousands_apart_and_hours_rounded(line, shown) -> None:
     assert readable(line) == shown
+
+
+def test_the_policy_says_where_it_is_bought_and_with_whom_it_is_shared(capsys, tmp_path) -> None:
+    prod = '  - {name: prod, account_id: "444455556666", regions: [us-east-1]}\nkinds:'
+    file = tmp_path / "gpubot.yaml"
+    text = EXAMPLE.replace("kinds:", prod, 1)
+    file.write_text(text.replace("{name: vision,", "{name: vision, account: prod,", 1))
+    line = "2 p5.48xlarge for 3 days by 2027-03-20 08:00"
+    order = ["policy", "explain", line, "--as", "U0ANA", "--config", str(file)]
+    status_of([*order, "--market", str(MARKET), "--now", "2027-03-10T15:00:00Z", "--json"])
+    said = " ".join(json.loads(capsys.readouterr().out)["sentences"])
+    assert "Bought in research, can't be used from prod: the administrator's file" in said

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.cli import status_of
-from bot.desk import _backlog, _database, _disk, _mended
+from bot.desk import _backlog, _database, _disk, _mended, _sharing
 from bot.domain.records import Due
+from bot.settings.config_file import EXAMPLE, parse_configuration
 from storage import open_store
 
 NOW = datetime(2027, 3, 10, 15, tzinfo=UTC)
@@ -81,3 +82,24 @@ def test_work_that_has_waited_for_long_is_told_with_its_age(tmp_path) -> None:
     store.close()
     assert found["result"] == "note"
     assert "120 minutes late" in found["detail"]
+
+
+@pytest.mark.parametrize(("named", "result"), [(("prod",), "ok"), ((), "note")])
+def test_a_team_with_another_account_hears_whether_what_is_bought_gets_there(named, result) -> None:
+    example, _ = parse_configuration(EXAMPLE)
+    assert example is not None
+    [research] = example.accounts
+    buyer = research.model_copy(update={"organization": "o-a1b2c3d4e5", "shares_with": named})
+    prod = buyer.model_copy(update={"name": "prod", "shares_with": ()})
+    [team] = example.teams
+    [found] = _sharing(
+        example.model_copy(
+            update={
+                "accounts": (buyer, prod),
+                "teams": (team.model_copy(update={"account": "prod"}),),
+            }
+        )
+    )
+    assert (found["name"], found["result"]) == ("sharing research with vision", result)
+    assert bool(_mended(found)["mend"]) == (result == "note")
+    assert _sharing(example) == []

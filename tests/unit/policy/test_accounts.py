@@ -4,8 +4,9 @@ import pytest
 
 from bot.domain.market import Kind
 from bot.domain.sharing import Hindrance, Way
-from bot.policy.accounts import elsewhere
+from bot.policy.accounts import HINDRANCES, elsewhere
 from bot.policy.configuration import Account, Configuration, Team
+from bot.policy.explaining import place_words
 from bot.settings.config_file import EXAMPLE, parse_configuration
 
 ORGANIZATION = "o-a1b2c3d4e5"
@@ -94,3 +95,24 @@ def test_what_is_used_where_it_is_bought_needs_no_word() -> None:
     assert way(Kind.CAPACITY_BLOCK, configuration, team="speech") is None
     nobody = configured(*configuration.accounts, uses=None)
     assert way(Kind.CAPACITY_BLOCK, nobody) is None
+
+
+@pytest.mark.parametrize(
+    ("update", "said"),
+    [
+        ({}, "Bought in payer, shared with vision-prod (AWS RAM) once scheduled."),
+        ({"organization": None}, "only inside one AWS Organization, which the file does not say"),
+        ({"shares_with": ()}, "can't be used from vision-prod: the administrator's file does not"),
+    ],
+)
+def test_where_it_is_bought_and_used_is_explained_in_a_sentence(update, said) -> None:
+    [words] = place_words(way(Kind.CAPACITY_BLOCK, both(**update)))
+    assert said in words
+
+
+def test_every_hindrance_has_its_words() -> None:
+    assert set(HINDRANCES) == set(Hindrance) - {Hindrance.ORGANIZATION_UNKNOWN}
+
+
+def test_what_is_used_where_it_is_bought_needs_no_words() -> None:
+    assert place_words(way(Kind.CAPACITY_BLOCK, both(), buyer="vision-prod")) == ()
