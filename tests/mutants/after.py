@@ -562,4 +562,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "if to is ReservationState.SHADOWED:",
         _LAPSES,
     ),
+    Mutant(
+        "a second extension is offered beside one that is asked for",
+        _REMINDING,
+        "tender = NOT_ASKED if asked is None else UNDER_WAY",
+        "tender = NOT_ASKED",
+        ("tests/services/after/test_reminded_extensions.py",),
+    ),
 )

@@ -408,4 +408,25 @@ MUTANTS: tuple[Mutant, ...] = (
         "error.message",
         ("tests/unit/cards/test_refusals.py",),
     ),
+    Mutant(
+        "a longer block is said to have cost the first fee in all",
+        "handlers/cards/bought.py",
+        "return bool(bought and there) and max(there) > max(bought)",
+        "return False",
+        ("tests/unit/cards/test_bought.py",),
+    ),
+    Mutant(
+        "approvers see a price younger than the question",
+        _APPROVAL,
+        "read_at = min(view.decided_at or proposal.asked_at, proposal.asked_at)",
+        "read_at = view.decided_at or proposal.asked_at",
+        ("tests/unit/cards/test_approval_card.py",),
+    ),
+    Mutant(
+        "a question about a hand-over leads to the request form",
+        "handlers/cards/private.py",
+        "return parsed.command is None or parsed.command in FORM_VERBS",
+        "return True",
+        ("tests/handlers/test_form_hints.py",),
+    ),
 )
