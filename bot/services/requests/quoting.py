@@ -69,6 +69,7 @@ class Quoting:
             version=reservation.version,
             decided_at=now,
             zone=reservation.zone,
+            requester=reservation.requester,
             request=reservation.request,
             rules=rules,
             market=market,
