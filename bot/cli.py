@@ -8,6 +8,7 @@ by the command that needs them: `gpubot parse` loads neither boto3 nor Slack.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from datetime import UTC, datetime
@@ -158,13 +159,10 @@ def run() -> None:
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.pass_context
-def sandbox(ctx: click.Context, arguments: Sequence[str]) -> None:
+def sandbox(arguments: Sequence[str]) -> None:
     """Start a simulated Slack and AWS with the real bot between them (see --help)."""
-    import subprocess
-
-    command = [sys.executable, "-m", "sandbox", *arguments]
-    ctx.exit(subprocess.call(command))  # noqa: S603 — our own module, no shell
+    # It takes this process's place: whoever ends the command ends the world, not its parent.
+    os.execv(sys.executable, [sys.executable, "-m", "sandbox", *arguments])  # noqa: S606 - no shell
 
 
 @gpubot.group()

@@ -64,8 +64,11 @@ def test_the_scenario_in_the_readme_is_a_scenario(tmp_path):
 
 
 @pytest.mark.system
-def test_a_sandbox_serves_and_stops_with_everything_on_sigterm(tmp_path):
-    command = [sys.executable, "-m", "sandbox", "--port", "0", "--data", str(tmp_path)]
+@pytest.mark.parametrize(
+    "words", [("-m", "sandbox"), ("-c", "from bot.cli import main; main()", "sandbox")]
+)
+def test_a_sandbox_serves_and_stops_with_everything_on_sigterm(tmp_path, words):
+    command = [sys.executable, *words, "--port", "0", "--data", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())[0]
         with urllib.request.urlopen(address + "/control/bot") as answer:  # noqa: S310 - loopback
