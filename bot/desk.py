@@ -179,6 +179,7 @@ def replayed(reservation: str, *, config: Path | None) -> dict[str, Any]:
             zone=record.zone,
             catalog=packaged(),
             requester=record.requester,
+            prefers=record.prefers,
         )
 
     same = again(record.rules).model_dump_json() == record.decision.model_dump_json()

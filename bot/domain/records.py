@@ -59,6 +59,7 @@ class DecisionRecord(Model):
     decided_at: Instant
     zone: str
     requester: str | None = None
+    prefers: str | None = None
     request: Request
     rules: Rules
     market: Market

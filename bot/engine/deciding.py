@@ -35,16 +35,25 @@ def decide(
     zone: str,
     catalog: Catalog,
     requester: str | None = None,
+    prefers: str | None = None,
 ) -> Decision:
     """Return what to do about the request in this market at `now`.
 
     `zone` is the person's IANA zone (it says where a named day ends). `requester` is the Slack
-    user who asks, None on the command line. Pure and ordered: the same inputs, in any row
-    order, give the same bytes.
+    user who asks, None on the command line. `prefers` is the account that wins among options that
+    tie in all but place: the one that the asking team uses. Pure and ordered: the same inputs, in
+    any row order, give the same bytes.
     """
     with localcontext(prec=_PRECISION):
         setting = _setting(
-            request, market, rules, now=now, zone=zone, catalog=catalog, requester=requester
+            request,
+            market,
+            rules,
+            now=now,
+            zone=zone,
+            catalog=catalog,
+            requester=requester,
+            prefers=prefers,
         )
         judged = judge(market, setting.terms)
         best = best_of(judged.options)
@@ -90,8 +99,17 @@ def _setting(
     zone: str,
     catalog: Catalog,
     requester: str | None,
+    prefers: str | None = None,
 ) -> Setting:
-    terms = terms_of(request, rules, now=utc(now), zone=zone, catalog=catalog, requester=requester)
+    terms = terms_of(
+        request,
+        rules,
+        now=utc(now),
+        zone=zone,
+        catalog=catalog,
+        requester=requester,
+        prefers=prefers,
+    )
     return Setting(market=market, terms=terms, zone=zone)
 
 

@@ -81,6 +81,7 @@ class Setting:
                 zone=self.zone,
                 catalog=terms.catalog,
                 requester=terms.requester,
+                prefers=terms.prefers,
             ),
         )
 

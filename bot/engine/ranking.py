@@ -88,7 +88,8 @@ def rank_key(option: Fitting, terms: Terms, *, least: int) -> tuple[object, ...]
     4. Certainty required: on-demand before spot (both stand only when nothing surer is left),
        then the certainty class.
     5. The weighted total (see `weighted_total`).
-    6. Ties: earlier begin, fewer purchases, fewer machines, kind, account, region, zone, refs.
+    6. Ties: earlier begin, fewer purchases, fewer machines, kind, the account that the caller
+       prefers, if it names one, account, region, zone, refs.
     """
     row = option.candidate
     weighted = weighted_total(option, terms, least=least)
@@ -103,6 +104,7 @@ def rank_key(option: Fitting, terms: Terms, *, least: int) -> tuple[object, ...]
         len(row.refs),
         row.machines,
         KINDS.index(row.kind),
+        terms.prefers is not None and row.account != terms.prefers,
         row.account,
         row.region,
         row.zone or "",

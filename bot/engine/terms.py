@@ -36,7 +36,7 @@ class Terms:
     `counts` maps each type asked for (without "ml.") to the machines asked of it. When
     `ultraserver` is set, that type is counted in whole UltraServers. `certain` says whether a
     latest start or end makes certainty required. `needed` is the least
-    time that is enough, `asked` the time that was said.
+    time that is enough, `asked` the time that was said. `prefers` is the account that wins a tie.
     """
 
     request: Request
@@ -53,6 +53,7 @@ class Terms:
     utilization: Fraction
     start_ends_a_day: bool
     certain: bool
+    prefers: str | None = None
 
     @property
     def sagemaker(self) -> bool:
@@ -84,6 +85,7 @@ def terms_of(
     zone: str,
     catalog: Catalog,
     requester: str | None,
+    prefers: str | None = None,
 ) -> Terms:
     """Return the comparable terms of a request at `now`; `zone` is the person's IANA zone."""
     asked = _asked(request)
@@ -94,6 +96,7 @@ def terms_of(
         catalog=catalog,
         now=now,
         requester=requester,
+        prefers=prefers,
         target=request.target or rules.default_target,
         counts=_counts(request, catalog),
         ultraserver=_ultraserver(request),

@@ -262,4 +262,25 @@ MUTANTS: tuple[Mutant, ...] = (
         "ready = passage.buyer is not None",
         ("tests/unit/cli/test_doctor.py",),
     ),
+    Mutant(
+        "at one price it is bought where the team does not run",
+        "bot/engine/ranking.py",
+        "terms.prefers is not None and row.account != terms.prefers",
+        "terms.prefers is not None and row.account == terms.prefers",
+        ("tests/services/money/test_evidence.py",),
+    ),
+    Mutant(
+        "a replay forgets which account was preferred",
+        "bot/services/requests/quoting.py",
+        "            prefers=self._home(reservation.team),\n            request=",
+        "            request=",
+        ("tests/services/money/test_evidence.py",),
+    ),
+    Mutant(
+        "a record forgets who asked",
+        "bot/services/requests/quoting.py",
+        "            zone=reservation.zone,\n            requester=reservation.requester,\n",
+        "            zone=reservation.zone,\n",
+        ("tests/services/money/test_evidence.py",),
+    ),
 )

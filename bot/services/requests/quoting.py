@@ -12,6 +12,7 @@ from bot.domain.records import AuditEntry, DecisionRecord, Reservation, gpu_id
 from bot.domain.request import Request
 from bot.domain.values import how_many
 from bot.engine.deciding import decide
+from bot.policy.accounts import account_used_by
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import not_yours
 from bot.ports import Bell, Clock, MarketReader, Store, Transaction
@@ -70,6 +71,7 @@ class Quoting:
             decided_at=now,
             zone=reservation.zone,
             requester=reservation.requester,
+            prefers=self._home(reservation.team),
             request=reservation.request,
             rules=rules,
             market=market,
@@ -188,6 +190,7 @@ class Quoting:
             zone=record.zone,
             catalog=self.catalog,
             requester=reservation.requester,
+            prefers=record.prefers,
         )
 
     def _decide(
@@ -201,7 +204,13 @@ class Quoting:
             zone=reservation.zone,
             catalog=self.catalog,
             requester=reservation.requester,
+            prefers=self._home(reservation.team),
         )
+
+    def _home(self, team: str | None) -> str | None:
+        """Return the account that the team uses: bought there, nothing needs to be shared."""
+        used = account_used_by(team, self.configuration)
+        return used.name if used is not None else None
 
     def _keep(self, tx: Transaction, record: DecisionRecord, now: datetime) -> str:
         reservation = tx.reservations.get(record.reservation_id)
