@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -21,7 +22,7 @@ from slack_bolt import App, BoltResponse
 from slack_sdk.signature import Clock, SignatureVerifier
 from typing_extensions import override
 from waitress import wasyncore
-from waitress.server import create_server
+from waitress.server import BaseWSGIServer, create_server
 
 from bot.domain.errors import BusyError
 from handlers.receiving import dispatch, is_ours
@@ -162,13 +163,13 @@ class HttpServer:
     host: str = "0.0.0.0"  # noqa: S104 - a container is reached from outside; the signature guards
     port: int = 3000
     _sockets: dict[int, Any] = field(default_factory=dict)
-    _server: Any = None
+    _listeners: tuple[BaseWSGIServer, ...] = ()
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Listen, and serve until `close`."""
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-        self._server = create_server(
+        server = create_server(
             self.gateway,
             map=self._sockets,
             host=self.host,
@@ -178,18 +179,30 @@ class HttpServer:
             max_request_body_size=MOST_BODY,
             clear_untrusted_proxy_headers=True,
         )
-        self.port = int(self._server.effective_port)
-        self._thread = threading.Thread(target=self._server.run, name="http", daemon=True)
+        # A name such as localhost may stand for several addresses: one listener for each.
+        self._listeners = tuple(
+            one for one in self._sockets.values() if isinstance(one, BaseWSGIServer)
+        )
+        self.port = int(self._listeners[0].effective_port)
+        self._thread = threading.Thread(target=server.run, name="http", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Stop listening; requests that are being served are finished."""
-        if self._server is None or self._thread is None:
+        if self._thread is None:
             return
-        self._server.close()
-        self._server.task_dispatcher.shutdown()
+        # Sockets are closed by the thread that waits for them: one closed under its select
+        # ends it with an error (waitress 3.0, wasyncore.poll).
+        trigger = self._listeners[0].trigger
+        trigger.pull_trigger(self._stop_listening)
+        self._listeners[0].task_dispatcher.shutdown()
+        trigger.pull_trigger(partial(wasyncore.close_all, self._sockets, ignore_all=True))
         self._thread.join(timeout=5)
-        wasyncore.close_all(self._sockets, ignore_all=True)
+        self._thread = None
+
+    def _stop_listening(self) -> None:
+        for listener in self._listeners:
+            wasyncore.dispatcher.close(listener)
 
 
 def _read(environ: "WSGIEnvironment") -> bytes | None:
