@@ -4,12 +4,16 @@ A button carries the number of a watch or a reservation; the request is taken fr
 """
 
 from collections.abc import Callable
+from decimal import ROUND_FLOOR, Decimal
 
+from bot import language
 from bot.domain.errors import UserError
 from bot.domain.records import gpu_id
 from bot.services.requests.asking import Asker
 from bot.services.requests.watching import Watching
+from bot.services.words.views import CardView
 from handlers import ids
+from handlers.cards.buttons import seen
 from handlers.desk import Desk, needed
 from handlers.heard import Pressed, Said, number_in, outdated
 from handlers.ids import ButtonValue
@@ -32,10 +36,11 @@ def _watch(said: Said, desk: Desk) -> Reply:
 
 
 def _press_watch(pressed: Pressed, desk: Desk) -> Reply:
-    """Watch for what a reservation asked for and the market did not have."""
+    """Watch for what a reservation asked for: any that fits, or one that costs less than shown."""
     if pressed.value.reservation is None:
         raise outdated()
-    reservation = desk.views.card(pressed.value.reservation).reservation
+    view = desk.views.card(pressed.value.reservation)
+    reservation = view.reservation
     by = Asker(
         user=pressed.user,
         workspace=reservation.workspace,
@@ -43,8 +48,30 @@ def _press_watch(pressed: Pressed, desk: Desk) -> Reply:
         zone=reservation.zone,
         locale=pressed.person.locale,
     )
-    line = f"watch {reservation.line.partition(' ')[2]}"
-    return _began(_watching(desk).watch(reservation.request, line, by=by), line)
+    if pressed.value.rank is None:
+        line = f"watch {reservation.line.partition(' ')[2]}"
+        return _began(_watching(desk).watch(reservation.request, line, by=by), line)
+    cheaper = reservation.request.model_copy(
+        update={"max_total_usd": _below(_shown_total(view, pressed.value))}
+    )
+    line = language.line_of(cheaper, command="watch", zone=reservation.zone)
+    return _began(_watching(desk).watch(cheaper, line, by=by), line)
+
+
+def _shown_total(view: CardView, value: ButtonValue) -> Decimal:
+    """Return what the option costs that the pressed button stood under."""
+    decision = view.decision
+    if decision is None or value.seen != seen(decision):
+        raise outdated()
+    option = next((one for one in decision.options if one.rank == value.rank), None)
+    if option is None:
+        raise outdated()
+    return option.total_usd
+
+
+def _below(total: Decimal) -> Decimal:
+    """Return the most whole dollars that are less."""
+    return (total - Decimal("0.01")).to_integral_value(ROUND_FLOOR)
 
 
 def _press_file(pressed: Pressed, desk: Desk) -> Reply:

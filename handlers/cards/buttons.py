@@ -1,6 +1,7 @@
 """What may be done about a reservation, as the buttons of its card and of the Home tab."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from bot.domain.decision import Decision, Option
 from bot.domain.lifecycle import ReservationState as State
@@ -12,6 +13,8 @@ from handlers.reply import Block
 
 SEEN_FIGURES = 12
 """Enough of a digest to tell two decisions on one reservation apart."""
+LEAST_TO_UNDERCUT = Decimal(2)
+"""Dollars; a watch undercuts by whole dollars."""
 BEFORE_MONEY = frozenset({State.REQUESTED, State.QUOTED, State.PENDING_APPROVAL, State.BLOCKED})
 SEARCHED_AGAIN = frozenset({State.BLOCKED, State.EXPIRED})
 CLEANED_UP = frozenset({State.ACTIVE, State.ENDED, State.FAILED})
@@ -26,7 +29,7 @@ def seen(decision: Decision) -> str:
 def card_buttons(view: CardView, option: Option | None) -> Iterator[Block]:
     """Give what may be done now, the likeliest first."""
     yield from _quoted_buttons(view, option)
-    yield from _request_buttons(view)
+    yield from _request_buttons(view, option)
     yield from used_buttons(view)
 
 
@@ -48,7 +51,18 @@ def _quoted_buttons(view: CardView, option: Option | None) -> Iterator[Block]:
         yield button("Another option", ids.ANOTHER, value.text())
 
 
-def _request_buttons(view: CardView) -> Iterator[Block]:
+def _cheaper_button(view: CardView, option: Option | None) -> Iterator[Block]:
+    """Give the button that watches for the same at less than what is shown costs."""
+    reservation = view.reservation
+    if reservation.state != State.QUOTED or view.decision is None or option is None:
+        return
+    if option.total_usd < LEAST_TO_UNDERCUT or wording.extension(view):
+        return
+    value = ids.ButtonValue(reservation=reservation.id, rank=option.rank, seen=seen(view.decision))
+    yield button("Watch for less", ids.WATCH, value.text())
+
+
+def _request_buttons(view: CardView, option: Option | None) -> Iterator[Block]:
     state = view.reservation.state
     if state not in BEFORE_MONEY | {State.EXPIRED}:
         return
@@ -57,6 +71,7 @@ def _request_buttons(view: CardView) -> Iterator[Block]:
         yield button("Search again", ids.SEARCH, value)
     if state != State.REQUESTED:
         yield button("Change", ids.CHANGE, value)
+    yield from _cheaper_button(view, option)
     if state != State.EXPIRED:
         yield button(
             "Cancel",

@@ -1,12 +1,15 @@
 """The verb watch, the button on a card, and the two buttons of a watch."""
 
 import json
+from decimal import Decimal
 
 import pytest
 
+from bot.catalog import packaged
 from bot.domain.errors import NotAllowedError
 from bot.domain.request import Question
 from bot.domain.saying import Announcement, Audience, Section
+from bot.language import parse
 from bot.services.requests.asking import Asker
 from bot.services.requests.watch_words import found_presses
 from bot.services.requests.watching import Watch
@@ -27,9 +30,10 @@ class FakeWatching:
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
         self.reservation: int | None = None
+        self.wanted = request()
 
     def watch(self, wanted, line: str, *, by: Asker) -> int:
-        assert wanted == request()
+        assert wanted == self.wanted
         self.told.append(("watch", line, by.user, by.channel, by.zone))
         return 3
 
@@ -101,9 +105,38 @@ def test_a_card_where_nothing_fits_can_be_watched_as_it_was_asked(office, watchi
     assert watching.told == [("watch", LINE, "U0LIN", "C0GPU", "Europe/Berlin")]
 
 
-def test_only_a_card_where_nothing_fits_offers_to_watch():
+def test_a_card_offers_to_watch_for_any_or_for_less_than_it_shows():
     assert names(decision_card(card(decision=decision()))) == [ids.WATCH, ids.CHANGE, ids.CANCEL]
-    assert ids.WATCH not in names(decision_card(card(decision=decision(option()))))
+    assert ids.WATCH in names(decision_card(card(decision=decision(option()))))
+
+
+def test_what_costs_under_two_dollars_is_not_undercut():
+    cheap = option().model_copy(update={"total_usd": Decimal("1.99")})
+    assert ids.WATCH not in names(decision_card(card(decision=decision(cheap))))
+
+
+@pytest.mark.parametrize(("total", "ceiling"), [("6877.44", "6877"), ("6877.00", "6876")])
+def test_a_watch_for_less_asks_for_the_same_under_the_shown_total(office, watching, total, ceiling):
+    shown = decision(option().model_copy(update={"total_usd": Decimal(total)}))
+    office.services.cards[42] = card(decision=shown)
+    watching.wanted = request().model_copy(update={"max_total_usd": Decimal(ceiling)})
+    value = ButtonValue(reservation=42, rank=1, seen=shown.digest[:12])
+    office.press(ids.WATCH, value.text(), user="U0LIN")
+    office.work()
+    ((_, line, by, _, _),) = watching.told
+    assert by == "U0LIN"
+    read = parse(line, now=NOW, zone="Europe/Berlin", locale="en-US", catalog=packaged())
+    assert read.request == watching.wanted
+
+
+@pytest.mark.parametrize("changes", [{"seen": "0" * 12}, {"rank": 9}])
+def test_a_watch_for_less_than_an_older_card_showed_is_outdated(office, watching, changes):
+    shown = decision(option())
+    office.services.cards[42] = card(decision=shown)
+    value = ButtonValue(reservation=42, rank=1, seen=shown.digest[:12]).model_copy(update=changes)
+    office.press(ids.WATCH, value.text())
+    office.work()
+    assert watching.told == []
 
 
 def test_what_was_found_is_filed_as_it_was_stored(office, watching):

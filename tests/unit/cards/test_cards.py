@@ -144,7 +144,7 @@ def test_the_card_fits_a_phone():
 
 def test_buttons_are_tied_to_the_decision_that_was_shown():
     message = decision_card(card())
-    assert names(message) == [ids.REQUEST, ids.ANOTHER, ids.CHANGE, ids.CANCEL]
+    assert names(message) == [ids.REQUEST, ids.ANOTHER, ids.CHANGE, ids.WATCH, ids.CANCEL]
     value = ButtonValue.read(elements(message.blocks[-1])[0]["value"])
     assert (value.reservation, value.rank, value.seen) == (42, 1, ("d1" * 32)[:12])
 
