@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from bot.domain.base import Model
 from bot.domain.errors import NotAllowedError
-from bot.domain.records import Person
+from bot.domain.records import Person, Reservation, gpu_id
 from bot.policy.configuration import Configuration, Team
 
 
@@ -123,6 +123,24 @@ def approval_words(obstacle: Obstacle) -> str:
         Obstacle.OWN: "You asked for this, or will own it, so somebody else must approve it.",
     }
     return (ANYONE | own)[obstacle]
+
+
+def concerns(reservation: Reservation, user: str, configuration: Configuration) -> bool:
+    """Return whether it is theirs to act on: its requester, its owner, or an administrator."""
+    return user in (reservation.requester, reservation.owner, *configuration.administrators)
+
+
+def check_concerned(reservation: Reservation, user: str, configuration: Configuration) -> None:
+    """Raise NotAllowedError for somebody whom the reservation does not concern."""
+    if not concerns(reservation, user, configuration):
+        raise not_yours(gpu_id(reservation.id))
+
+
+def check_fit(standing: Standing) -> None:
+    """Raise NotAllowedError for an account that may decide nothing at all."""
+    obstacle = unfit(standing)
+    if obstacle is not None:
+        raise may_not_decide(obstacle)
 
 
 def not_yours(reservation_name: str) -> NotAllowedError:

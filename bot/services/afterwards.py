@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.domain.errors import UserError
-from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
+from bot.domain.records import AuditEntry, Due, gpu_id
 from bot.domain.saying import Sentence
 from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import not_yours
+from bot.policy.permitting import check_concerned
 from bot.ports import Bell, Clock, Store, Tagger
 from bot.services.approvals.proposing import Proposing
 from bot.services.commitments.closing import Closing
@@ -103,7 +103,7 @@ class Afterwards:
         with self.store.transaction() as tx:
             now = self.clock.now()
             reservation = tx.reservations.get(reservation_id)
-            self._check(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             idling = Idling(telling=self.telling)
             kept = [
                 receipt.id
@@ -122,7 +122,7 @@ class Afterwards:
         with self.store.transaction() as tx:
             now = self.clock.now()
             reservation = tx.reservations.get(reservation_id)
-            self._check(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             let_end(tx, reservation, now=now)
             running = self.extending.recall(tx, reservation, by=by, now=now)
             tx.audit.append(
@@ -150,11 +150,6 @@ class Afterwards:
     def quote(self, reservation_id: int) -> object:
         """See Extending.quote."""
         return self.extending.quote(reservation_id)
-
-    def _check(self, reservation: Reservation, by: str) -> None:
-        known = (reservation.owner, reservation.requester, *self.configuration.administrators)
-        if by not in known:
-            raise not_yours(gpu_id(reservation.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

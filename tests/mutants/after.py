@@ -198,8 +198,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "anybody may extend",
         _EXTENDING,
-        "if by not in (parent.requester, parent.owner, *self.configuration.administrators):",
-        "if by == parent.line:",
+        "        check_concerned(parent, by, self.configuration)\n",
+        "",
         _EXTENDS,
     ),
     Mutant(

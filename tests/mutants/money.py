@@ -197,8 +197,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "anybody proposes",
         _PROPOSING,
-        "if by in (reservation.requester,",
-        "if True or by in (reservation.requester,",
+        "        check_concerned(reservation, by, self.configuration)\n",
+        "",
     ),
     Mutant(
         "no tier is no obstacle",
@@ -349,8 +349,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "anybody cancels",
         _ASKING,
-        "        if by not in (reservation.requester,",
-        "        if False and by not in (reservation.requester,",
+        "            check_concerned(reservation, by, self.configuration)\n",
+        "",
     ),
     Mutant(
         "a change leaves the old card its power",
@@ -417,8 +417,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "everybody sees what a team has left",
         "bot/services/words/views.py",
-        "return reader in own or",
+        "return mine or",
         "return True or",
+    ),
+    Mutant(
+        "a reservation concerns everybody",
+        _PERMITTING,
+        "return user in (reservation.requester, reservation.owner, *configuration.administrators)",
+        "return True",
     ),
     Mutant(
         "a quote made once more plans one more end",

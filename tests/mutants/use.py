@@ -113,8 +113,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "strangers delete endpoints",
         _KEEPING,
-        "        if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):",
-        "        if False:",
+        "            check_concerned(reservation, by, self.configuration)\n            record = record_of",
+        "            record = record_of",
         _ENDPOINTS,
     ),
     Mutant(

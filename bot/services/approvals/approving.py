@@ -21,6 +21,7 @@ from bot.policy.permitting import (
     Obstacle,
     Standing,
     approval_words,
+    check_fit,
     may_approve,
     may_not_decide,
     unfit,
@@ -33,6 +34,7 @@ from bot.services.commitments.committing import POLICY, break_glass_name, commit
 from bot.services.commitments.entitling import entitled, named, needed, seat_name, seats_taken
 from bot.services.purchases.money_log import SILENT, MoneyLog, proposal_line
 from bot.services.verifying import Verifying
+from bot.services.words.auditing import write_audit
 from bot.services.words.pleading import Pleading, may_act_alone
 from bot.services.words.telling import Telling
 from bot.services.words.views import switch_of
@@ -100,9 +102,7 @@ class Approving:
         """
         before, _ = self._look(proposal_id)
         standing = self.verifying.standing(by)
-        obstacle = unfit(standing)
-        if obstacle is not None:
-            raise may_not_decide(obstacle)
+        check_fit(standing)
         if not may_act_alone(by, before, self.configuration):
             raise NotAllowedError("You may not act alone on this amount.")
         if not reason.strip():
@@ -162,7 +162,7 @@ class Approving:
                 )
             )
             self.closing.release(tx, moved, now=now)
-            self._write(tx, saved, by, "proposal.denied", now, reason=reason)
+            write_audit(tx, saved, by, "proposal.denied", now, reason=reason)
             self.telling.note(
                 tx,
                 saved,
@@ -357,20 +357,5 @@ class Approving:
                     "offering": "+".join(proposal.option.refs),
                     "reason": reason,
                 },
-            )
-        )
-
-    def _write(
-        self,
-        tx: Transaction,
-        reservation: Reservation,
-        by: str,
-        action: str,
-        now: datetime,
-        **facts: str,
-    ) -> None:
-        tx.audit.append(
-            AuditEntry(
-                at=now, actor=by, action=action, reservation_id=reservation.id, facts=dict(facts)
             )
         )

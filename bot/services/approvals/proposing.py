@@ -23,7 +23,7 @@ from bot.domain.saying import Code, Mention, Moment, Sentence
 from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.accounts import elsewhere
 from bot.policy.configuration import Configuration, Tier
-from bot.policy.permitting import not_yours
+from bot.policy.permitting import check_concerned
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Buyer, Clock, Store, Transaction
 from bot.services.commitments import budgeting
@@ -60,7 +60,7 @@ class Proposing:
             reservation = tx.reservations.get(reservation_id)
             record = tx.decisions.latest(reservation_id)
             newest = tx.proposals.current(reservation_id)
-        self._check_asker(reservation, by)
+        check_concerned(reservation, by, self.configuration)
         option, record = self._chosen(reservation, record, rank)
         if (
             newest is not None
@@ -101,11 +101,6 @@ class Proposing:
             proposal = self._store(tx, fresh, draft, now, allowed_by=allowed_by)
         self.bell.ring()
         return proposal
-
-    def _check_asker(self, reservation: Reservation, by: str) -> None:
-        if by in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            return
-        raise not_yours(gpu_id(reservation.id))
 
     def _chosen(
         self, reservation: Reservation, record: DecisionRecord | None, rank: int | None

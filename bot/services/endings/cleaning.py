@@ -15,7 +15,12 @@ from bot.domain.records import AuditEntry, Due, Reservation, gpu_id
 from bot.domain.using import LeftoverKind
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import may_approve, may_not_decide, not_yours, unfit
+from bot.policy.permitting import (
+    check_concerned,
+    check_fit,
+    may_approve,
+    may_not_decide,
+)
 from bot.ports import Bell, Clock, Leftovers, Store, Transaction
 from bot.services.endings import cleanup_words as words
 from bot.services.endings.cleanup_records import (
@@ -73,7 +78,7 @@ class Cleaning:
     def look(self, reservation_id: int, *, by: str) -> str:
         """Look now and draw the note; return a sentence. Raises NotAllowedError, UserError."""
         with self.store.reading() as tx:
-            self._check_own(tx.reservations.get(reservation_id), by)
+            check_concerned(tx.reservations.get(reservation_id), by, self.configuration)
         record = self._survey(reservation_id, fresh=True)
         if record is None:
             raise UserError(f"Nothing was ever bought for {gpu_id(reservation_id)}.")
@@ -88,11 +93,11 @@ class Cleaning:
 
         Raises NotAllowedError, UserError when it may not be removed or is not there any more.
         """
-        self._check_fit(by)
+        check_fit(self.verifying.standing(by))
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             record, item = item_of(tx, reservation_id, key)
             if item.stage is _I.REMOVING:
                 return f"{item.leftover.id} is being removed already."
@@ -115,11 +120,11 @@ class Cleaning:
 
     def remove_all(self, reservation_id: int, *, by: str) -> str:
         """Have everything removed that the bot made itself. Raises NotAllowedError, UserError."""
-        self._check_fit(by)
+        check_fit(self.verifying.standing(by))
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             record = record_of_cleanup(tx, reservation_id)
             mine = [
                 item
@@ -344,15 +349,6 @@ class Cleaning:
         proposal = tx.proposals.current(reservation_id)
         named = proposal.approvers if proposal is not None else ()
         return (*named, *self.configuration.administrators)
-
-    def _check_own(self, reservation: Reservation, by: str) -> None:
-        if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise not_yours(gpu_id(reservation.id))
-
-    def _check_fit(self, by: str) -> None:
-        obstacle = unfit(self.verifying.standing(by))
-        if obstacle is not None:
-            raise may_not_decide(obstacle)
 
 
 def _in_order(items: Iterable[CleanItem]) -> list[CleanItem]:

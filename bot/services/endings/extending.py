@@ -13,12 +13,12 @@ from typing import NoReturn
 from bot.domain.decision import Certainty, Note, Option
 from bot.domain.errors import UserError
 from bot.domain.lifecycle import BEFORE_PURCHASE, ProposalState, ReservationState
-from bot.domain.records import AuditEntry, Leg, Proposal, Reservation, gpu_id
+from bot.domain.records import Leg, Proposal, Reservation, gpu_id
 from bot.domain.request import Request, Target
 from bot.domain.saying import Code, Moment, Sentence, Strong
 from bot.domain.values import dollars, money_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import Obstacle, may_approve, not_yours
+from bot.policy.permitting import Obstacle, check_concerned, may_approve
 from bot.policy.tiers import everyone, tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.approvals.proposing import Proposing
@@ -36,6 +36,7 @@ from bot.services.reservations.permissions import (
 )
 from bot.services.reservations.tendering import Tender, Tendering, last_receipt, on_sale
 from bot.services.verifying import Verifying
+from bot.services.words.auditing import write_audit
 from bot.services.words.pleading import Pleading
 from bot.services.words.telling import Telling
 
@@ -157,7 +158,7 @@ class Extending:
         )
         # A new permission for this end files it anew.
         tx.facts.drop(name)
-        _write(tx, saved, by, "extension.stopped", now, extends=gpu_id(parent.id))
+        write_audit(tx, saved, by, "extension.stopped", now, extends=gpu_id(parent.id))
         self.telling.redraw(tx, saved, now=now)
         return None
 
@@ -198,8 +199,7 @@ class Extending:
         self, parent: Reservation, busy: Reservation | None, hours: Decimal, by: str
     ) -> None:
         name = gpu_id(parent.id)
-        if by not in (parent.requester, parent.owner, *self.configuration.administrators):
-            raise not_yours(name)
+        check_concerned(parent, by, self.configuration)
         if parent.state not in (_S.ACTIVE, _S.SCHEDULED):
             raise UserError(
                 f"{name} is {parent.state.replace('_', ' ')}; only what is scheduled or active"
@@ -266,7 +266,8 @@ class Extending:
             if once is not None:
                 tx.facts.put(once, str(child.id), at=now)
             tx.dues.plan(quote_due(child, at=now + TIDY_AFTER, why="tidy"))
-            _write(tx, child, by, "extension.asked", now, extends=name, fee=money_text(leg.fee))
+            fee = money_text(leg.fee)
+            write_audit(tx, child, by, "extension.asked", now, extends=name, fee=fee)
         return child
 
     def _draft(
@@ -349,7 +350,7 @@ class Extending:
                     }
                 )
             )
-            _write(tx, saved, "clock", "extension.closed", now, why=why)
+            write_audit(tx, saved, "clock", "extension.closed", now, why=why)
             self.telling.redraw(tx, saved, now=now)
         self.bell.ring()
         return "closed"
@@ -434,14 +435,4 @@ def asked_words(proposal: Proposal, parent: int) -> tuple[Sentence, ...]:
             Moment(at=proposal.expires_at),
             ".",
         ),
-    )
-
-
-def _write(
-    tx: Transaction, reservation: Reservation, by: str, action: str, now: datetime, **facts: str
-) -> None:
-    tx.audit.append(
-        AuditEntry(
-            at=now, actor=by, action=action, reservation_id=reservation.id, facts=dict(facts)
-        )
     )

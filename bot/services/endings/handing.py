@@ -8,11 +8,18 @@ from bot.domain.records import gpu_id
 from bot.domain.saying import Mention, Press, Sentence, Strong
 from bot.domain.values import Instant, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import approval_words, asking_groups, may_not_decide, teams_of, unfit
+from bot.policy.permitting import (
+    approval_words,
+    asking_groups,
+    check_fit,
+    teams_of,
+    unfit,
+)
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.endings.moving import Moving, left_words, live_receipt, shared_words
 from bot.services.endings.releasing import offer_name
 from bot.services.verifying import Verifying
+from bot.services.words.auditing import write_audit
 from bot.services.words.telling import Telling
 
 
@@ -55,7 +62,7 @@ class Handing:
             receipt = live_receipt(tx, reservation, now)
             asked = Handover(by=by, to=to, at=now)
             tx.facts.put(_name(reservation_id), asked.model_dump_json(), at=now)
-            self.moving.write(tx, reservation, by, "handover.asked", now, to=to)
+            write_audit(tx, reservation, by, "handover.asked", now, to=to)
             self.telling.tell(
                 tx,
                 to,
@@ -98,9 +105,7 @@ class Handing:
     def accept(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:
         """Make the asked person the owner. Raises NotAllowedError for anybody else."""
         standing = self.verifying.standing(by, asking_groups(self.configuration))
-        obstacle = unfit(standing)
-        if obstacle is not None:
-            raise may_not_decide(obstacle)
+        check_fit(standing)
         teams = teams_of(standing, self.configuration)
         now = self.clock.now()
         with self.store.transaction() as tx:
@@ -133,7 +138,7 @@ class Handing:
             reservation = tx.reservations.get(reservation_id)
             asked = self._asked(tx, reservation_id, by)
             tx.facts.drop(_name(reservation_id))
-            self.moving.write(tx, reservation, by, "handover.declined", now)
+            write_audit(tx, reservation, by, "handover.declined", now)
             self.telling.tell(
                 tx,
                 asked.by,

@@ -11,7 +11,7 @@ from decimal import Decimal
 from bot.domain.ending import usable
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ReservationState
-from bot.domain.records import AuditEntry, Due, Receipt, Reservation, gpu_id
+from bot.domain.records import Due, Receipt, Reservation, gpu_id
 from bot.domain.saying import Mention, Moment, Sentence, Strong
 from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
@@ -19,6 +19,7 @@ from bot.ports import Clock, Store, Tagger, Transaction
 from bot.services.reservations.looking import lost_of
 from bot.services.reservations.sharing import follow_owner
 from bot.services.reservations.using import hourly_cost
+from bot.services.words.auditing import write_audit
 from bot.services.words.telling import Telling
 
 KIND = "tag"
@@ -62,7 +63,7 @@ class Moving:
             )
         )
         worth = worth_left(tx, receipt, now)
-        self.write(
+        write_audit(
             tx,
             saved,
             to,
@@ -115,22 +116,6 @@ class Moving:
             reservation = tx.reservations.get(receipt.reservation_id)
         self.tagger.tag(receipt, owner=reservation.owner, team=reservation.team)
         return f"tagged for {reservation.owner}"
-
-    def write(
-        self,
-        tx: Transaction,
-        reservation: Reservation,
-        by: str,
-        action: str,
-        now: datetime,
-        **facts: str,
-    ) -> None:
-        """Append an audit entry about the reservation."""
-        tx.audit.append(
-            AuditEntry(
-                at=now, actor=by, action=action, reservation_id=reservation.id, facts=dict(facts)
-            )
-        )
 
 
 def live_receipt(tx: Transaction, reservation: Reservation, now: datetime) -> Receipt:

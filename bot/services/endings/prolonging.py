@@ -11,11 +11,11 @@ from decimal import Decimal
 
 from bot.domain.errors import NotAllowedError, UserError
 from bot.domain.lifecycle import ReservationState
-from bot.domain.records import AuditEntry, Due, Proposal, Reservation, Switch, gpu_id
+from bot.domain.records import Due, Proposal, Reservation, Switch, gpu_id
 from bot.domain.saying import Mention, Moment, Press, Sentence, Strong
 from bot.domain.values import dollars, money_text, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import Obstacle, may_not_decide, not_yours
+from bot.policy.permitting import Obstacle, check_concerned, may_not_decide
 from bot.policy.tiers import tier_for
 from bot.ports import Bell, Clock, Store, Transaction
 from bot.services.endings.extending import Extending
@@ -38,6 +38,7 @@ from bot.services.reservations.permissions import (
 )
 from bot.services.reservations.tendering import BUY_BEFORE_END, Tender, Tendering
 from bot.services.words.announcing import ask_approvers
+from bot.services.words.auditing import write_audit
 from bot.services.words.telling import Telling
 from bot.services.words.views import switch_of
 
@@ -67,7 +68,7 @@ class Prolonging:
         with self.store.reading() as tx:
             parent = tx.reservations.get(reservation_id)
             alone = only_part(tx.receipts.of(reservation_id)) is not None
-        self._check_own(parent, by)
+        check_concerned(parent, by, self.configuration)
         if not alone:
             raise UserError(
                 f"{gpu_id(reservation_id)} is not one block or plan, so it can't be extended by"
@@ -126,7 +127,7 @@ class Prolonging:
             parent = tx.reservations.get(reservation_id)
             receipt = only_part(tx.receipts.of(reservation_id))
             keep_permission(tx, reservation_id, permission, now=now)
-            _write(tx, parent, by, "extension.permitted", now, up_to=money_text(up_to_usd))
+            write_audit(tx, parent, by, "extension.permitted", now, up_to=money_text(up_to_usd))
             at = None
             if receipt is not None:
                 at = plan_prolonging(tx, parent, receipt, now=now, anew=True)
@@ -151,11 +152,11 @@ class Prolonging:
             parent = tx.reservations.get(reservation_id)
             permission = permission_of(tx, reservation_id)
             if permission is None or by != permission.by:
-                self._check_own(parent, by)
+                check_concerned(parent, by, self.configuration)
             if permission is None:
                 raise UserError(f"{name} is not extended by itself.", hint=f"status {name}")
             drop_permission(tx, reservation_id)
-            _write(tx, parent, by, "extension.permission_ended", now)
+            write_audit(tx, parent, by, "extension.permission_ended", now)
             running = self.extending.recall(tx, parent, by=by, now=now)
             words: Sentence = (
                 Strong(text=name),
@@ -288,7 +289,7 @@ class Prolonging:
             what = f"not-prolonged:{this}" if again else f"not-prolonged:{this}:{attempt}"
             self.telling.note(tx, parent, what, (words,), now=now, presses=presses)
             self.telling.tell(tx, permission.by, f"{what}:{name}", (words,), now=now)
-            _write(tx, parent, "clock", "extension.not_prolonged", now, why=why)
+            write_audit(tx, parent, "clock", "extension.not_prolonged", now, why=why)
         self.bell.ring()
         return f"not extended: {why}"
 
@@ -314,10 +315,6 @@ class Prolonging:
                 tx, permission.by, f"{what}:{name}", (words,), now=now, presses=presses
             )
         self.bell.ring()
-
-    def _check_own(self, parent: Reservation, by: str) -> None:
-        if by not in (parent.requester, parent.owner, *self.configuration.administrators):
-            raise not_yours(gpu_id(parent.id))
 
 
 def being_bought(extension_id: int) -> str:
@@ -349,14 +346,4 @@ def _permitted_words(
         "Unless somebody presses Let it end, the first day is bought ",
         Moment(at=at),
         ".",
-    )
-
-
-def _write(
-    tx: Transaction, reservation: Reservation, by: str, action: str, now: datetime, **facts: str
-) -> None:
-    tx.audit.append(
-        AuditEntry(
-            at=now, actor=by, action=action, reservation_id=reservation.id, facts=dict(facts)
-        )
     )

@@ -25,6 +25,7 @@ from bot.services.endings.moving import Moving, left_words, live_receipt, shared
 from bot.services.reservations.extensions import parent_of
 from bot.services.reservations.looking import lost_of
 from bot.services.verifying import Verifying
+from bot.services.words.auditing import write_audit
 from bot.services.words.telling import Telling
 
 KIND = "release"
@@ -74,7 +75,7 @@ class Releasing:
                 raise UserError(f"{gpu_id(reservation_id)} is offered to others already.")
             receipt = live_receipt(tx, reservation, now)
             offer = Offer(by=by, at=now)
-            self.moving.write(tx, reservation, by, "reservation.released", now)
+            write_audit(tx, reservation, by, "reservation.released", now)
             said = self._next(tx, reservation, receipt, offer, now)
         self.bell.ring()
         return said
@@ -106,7 +107,7 @@ class Releasing:
             if offer_of(tx, reservation_id) is None:
                 raise UserError(f"{gpu_id(reservation_id)} is not offered to anybody.")
             tx.facts.drop(offer_name(reservation_id))
-            self.moving.write(tx, reservation, by, "release.withdrawn", now)
+            write_audit(tx, reservation, by, "release.withdrawn", now)
         return ((f"{gpu_id(reservation_id)} stays yours; it is not offered any more.",),)
 
     def take(self, reservation_id: int, *, by: str) -> tuple[Sentence, ...]:

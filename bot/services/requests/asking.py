@@ -11,9 +11,9 @@ from bot.domain.request import Parsed, Request, Status
 from bot.policy.configuration import Configuration
 from bot.policy.permitting import (
     asking_groups,
+    check_concerned,
     may_ask,
     may_not_ask,
-    not_yours,
     teams_of,
     unfit,
 )
@@ -111,7 +111,7 @@ class Asking:
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             name = gpu_id(reservation_id)
             if reservation.state is ReservationState.CANCELLED:
                 return reservation
@@ -147,7 +147,7 @@ class Asking:
         request, line = _meant(parsed)
         with self.store.reading() as tx:
             before = tx.reservations.get(reservation_id)
-        self._check_own(before, by)
+        check_concerned(before, by, self.configuration)
         owner = request.owner or before.owner
         team = self._payer(request, before.requester, line)
         self._check_owner(owner, before.requester)
@@ -206,10 +206,6 @@ class Asking:
             return
         if unfit(self.verifying.standing(owner)) is not None:
             raise UserError("The owner must be an active member of this workspace.")
-
-    def _check_own(self, reservation: Reservation, by: str) -> None:
-        if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise not_yours(gpu_id(reservation.id))
 
     def _write(
         self, tx: Transaction, reservation: Reservation, by: str, action: str, now: datetime

@@ -14,7 +14,7 @@ from bot.domain.values import how_many
 from bot.engine.deciding import decide
 from bot.policy.accounts import account_used_by
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import not_yours
+from bot.policy.permitting import check_concerned
 from bot.ports import Bell, Clock, MarketReader, Store, Transaction
 from bot.services.requests.lapsing import lapse_due
 from bot.services.requests.searching import quote_due, refusal_name
@@ -91,7 +91,7 @@ class Quoting:
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
             name = gpu_id(reservation_id)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             if reservation.state not in RENEWABLE:
                 raise UserError(
                     f"{name} is {reservation.state.replace('_', ' ')}; it can't be searched again.",
@@ -130,7 +130,7 @@ class Quoting:
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = tx.reservations.get(reservation_id)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             record = tx.decisions.latest(reservation_id)
             ranks = {option.rank for option in record.decision.options} if record else set()
             if reservation.state is not ReservationState.QUOTED or rank not in ranks:
@@ -173,11 +173,6 @@ class Quoting:
         made_again = self._again(record, record, reservation)
         today = record.model_copy(update={"rules": self.configuration.rules})
         return record, made_again, self._again(record, today, reservation)
-
-    def _check_own(self, reservation: Reservation, by: str) -> None:
-        if by in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            return
-        raise not_yours(gpu_id(reservation.id))
 
     def _again(
         self, record: DecisionRecord, under: DecisionRecord, reservation: Reservation

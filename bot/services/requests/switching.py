@@ -8,7 +8,7 @@ from bot.domain.records import AuditEntry, Due, Switch, gpu_id
 from bot.domain.saying import Announcement, Audience, Mention, Section
 from bot.domain.values import utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import may_not_decide, unfit
+from bot.policy.permitting import check_fit
 from bot.ports import Bell, Clock, Store
 from bot.services.verifying import Verifying
 from bot.services.words.telling import Telling
@@ -55,9 +55,7 @@ class Switching:
                 "Only an administrator may stop or resume purchasing.", code="not_administrator"
             )
         if to is not Switch.OFF:
-            obstacle = unfit(self.verifying.standing(by))
-            if obstacle is not None:
-                raise may_not_decide(obstacle)
+            check_fit(self.verifying.standing(by))
         now = self.clock.now()
         with self.store.transaction() as tx:
             before = switch_of(tx, self.configuration)

@@ -19,7 +19,7 @@ from bot.domain.saying import Press, Section
 from bot.domain.using import EndpointOrder, EndpointRecord, EndpointStage
 from bot.domain.values import how_many, utc_text
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import may_not_decide, not_yours, unfit
+from bot.policy.permitting import check_concerned, check_fit
 from bot.ports import Bell, Clock, Endpoints, Store, Transaction
 from bot.services.reservations.looking import lost_of
 from bot.services.running import endpoint_words as words
@@ -63,11 +63,11 @@ class EndpointKeeping:
         Without a reservation, the person's one plan for endpoints is meant. Raises
         NotAllowedError, or UserError when there is no such plan or an endpoint already.
         """
-        self._check_fit(by)
+        check_fit(self.verifying.standing(by))
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation, receipt = self._plan_of(tx, reservation_id, by)
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             before = record_of(tx, reservation.id)
             if before is not None and before.stage is not _E.GONE:
                 raise UserError(
@@ -134,7 +134,7 @@ class EndpointKeeping:
 
         Raises NotAllowedError, UserError.
         """
-        self._check_fit(by)
+        check_fit(self.verifying.standing(by))
         now = self.clock.now()
         with self.store.transaction() as tx:
             reservation = (
@@ -142,7 +142,7 @@ class EndpointKeeping:
                 if reservation_id is not None
                 else self._meant(tx, named, by)
             )
-            self._check_own(reservation, by)
+            check_concerned(reservation, by, self.configuration)
             record = record_of(tx, reservation.id)
             if record is None or record.stage is _E.GONE:
                 raise UserError(f"{gpu_id(reservation.id)} has no endpoint.")
@@ -350,15 +350,6 @@ class EndpointKeeping:
             raise UserError("You have no such endpoint.", hint="endpoint status")
         names = ", ".join(gpu_id(one.id) for one in found)
         raise UserError(f"Which one: {names}?", hint=f"endpoint delete {gpu_id(found[0].id)}")
-
-    def _check_own(self, reservation: Reservation, by: str) -> None:
-        if by not in (reservation.requester, reservation.owner, *self.configuration.administrators):
-            raise not_yours(gpu_id(reservation.id))
-
-    def _check_fit(self, by: str) -> None:
-        obstacle = unfit(self.verifying.standing(by))
-        if obstacle is not None:
-            raise may_not_decide(obstacle)
 
 
 def _plan_receipt(tx: Transaction, reservation: Reservation) -> Receipt | None:

@@ -8,7 +8,7 @@ from bot.domain.saying import Announcement, Audience, Moment, Press, Section, Se
 from bot.domain.values import dollars
 from bot.policy.configuration import Configuration
 from bot.ports import Transaction
-from bot.services.words.telling import approval_key
+from bot.services.words.telling import Telling, approval_key
 
 ALONE = "gpu.alone"
 """The button with which a listed person acts alone; its argument is the proposal's number."""
@@ -63,20 +63,6 @@ class Pleading:
             Moment(at=proposal.expires_at),
             ".",
         )
-        return tx.outbox.put(
-            f"tell:{user}:alone-{proposal.id}",
-            Announcement(
-                kind="note",
-                to=Audience(user=user),
-                sections=(Section(sentences=(words,)),),
-                presses=(
-                    Press(
-                        action=ALONE,
-                        label="Act alone …",
-                        argument=str(proposal.id),
-                        style="danger",
-                    ),
-                ),
-            ),
-            at=now,
-        )
+        press = Press(action=ALONE, label="Act alone …", argument=str(proposal.id), style="danger")
+        telling = Telling(configuration=self.configuration)
+        return telling.tell(tx, user, f"alone-{proposal.id}", (words,), now=now, presses=(press,))

@@ -26,7 +26,7 @@ from bot.domain.values import Instant, Usd
 from bot.policy.accounts import account_used_by, elsewhere
 from bot.policy.ceilings import month_of
 from bot.policy.configuration import Configuration
-from bot.policy.permitting import asking_groups, teams_of
+from bot.policy.permitting import asking_groups, concerns, teams_of
 from bot.ports import Clock, Store, Transaction
 from bot.services.verifying import Verifying
 
@@ -152,8 +152,8 @@ class Views:
             return tuple(self.view(tx, reservation) for reservation in found[:PAGE])
 
     def _pays(self, reader: str, reservation: Reservation) -> bool:
-        own = (*self.configuration.administrators, reservation.requester, reservation.owner)
-        return reader in own or reservation.team in self._teams_of(reader)
+        mine = concerns(reservation, reader, self.configuration)
+        return mine or reservation.team in self._teams_of(reader)
 
     def _teams_of(self, user: str) -> Sequence[str]:
         standing = self.verifying.standing(user, asking_groups(self.configuration))
